@@ -2,7 +2,8 @@
 # kernel compiled beside its sources), redone only when what it depends on has changed.
 #
 #   make demo         one million market events, a pattern, Spark on this machine
-#   make test         ruff, mypy, pytest           (PYTEST_ARGS="-k name" to choose)
+#   make test         the tests                    (PYTEST_ARGS="-k name" to choose)
+#   make lint         ruff and mypy
 #   make test-long    the next four, one after the other (-k goes on when one of them fails)
 #   make test-random  thousands of random cases
 #   make test-spark   the long Spark tests: live queries, kills, a cluster, Spark Connect
@@ -18,17 +19,14 @@
 # PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of two.
 
 PYTHON ?= python3
-# One more than two cores: the process with the Spark tests mostly waits for Spark.
 JOBS   ?= 2
-# Containers often set it. Every process would then compile all sources anew that it imports.
-unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --prefer-binary --no-compile
 
-# Some machines forbid Python to keep what it has compiled; every process would then compile hundreds
-# of modules again, and the tests start hundreds of processes.
-export PYTHONDONTWRITEBYTECODE :=
+# Containers often set it. Every process would then compile all sources anew that it imports, and the
+# tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps of what has been done.
 TOOLS  := $(VENV)/.tools
@@ -51,8 +49,10 @@ PYTEST   = $(BIN)/python -m pytest -n $(JOBS)
 COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
 	tests/languages/ceql/test_correlation.py tests/languages/ceql/test_counts.py \
 	tests/languages/ceql/test_totals.py tests/languages/ceql/test_long_streams.py \
+	tests/languages/ceql/test_gathering.py tests/languages/ceql/test_exception_compares.py \
 	tests/languages/ceql/test_rules.py tests/languages/sase/test_engine.py \
 	tests/languages/algebra/test_detection.py tests/languages/par/test_run.py \
+	tests/languages/match_recognize/test_leaps.py \
 	tests/engine/ingest tests/safety/test_metamorphic.py tests/safety/test_tables.py -m "not spark"
 
 .PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan golden bench install clean help
@@ -64,16 +64,13 @@ demo:
 	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(RUNS)
 	@$(BIN)/cereus demo
 
-# Types are checked while the tests run; what was found is shown behind them.
-test: lint
-	@mkdir -p build
-	@$(BIN)/mypy >build/types.log 2>&1 & types=$$!; \
-		$(PYTEST) $(PYTEST_ARGS); tested=$$?; \
-		wait $$types; typed=$$?; cat build/types.log; exit $$((tested | typed))
+test: install
+	$(PYTEST) $(PYTEST_ARGS)
 
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 test-long: test-random test-spark test-pure test-checked
 

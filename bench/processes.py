@@ -63,7 +63,10 @@ def _read(stat: Path) -> tuple[str, int, int]:
     """The name of a process or thread, its parent, and the ticks that it has used."""
     head, _, rest = stat.read_text().rpartition(")")
     fields = rest.split()
-    return head.partition("(")[2], int(fields[1]), int(fields[11]) + int(fields[12])
+    name, used = head.partition("(")[2], int(fields[11]) + int(fields[12])
+    if name == "java":  # with the small processes that it starts, which end at once
+        used += int(fields[13]) + int(fields[14])
+    return name, int(fields[1]), used
 
 
 def _above(pid: int, parents: dict[int, int]) -> Iterator[int]:

@@ -2,15 +2,17 @@
 
     python -m bench.spark_live --rows 5000000 --keys 1000 10000
 
-Files of events are read one per micro-batch, matched, and the matches written as Parquet. The
-first micro-batches, in which Spark and the workers start, are not counted.
+Files of events are read, one for each core in a micro-batch, matched, and the matches written as
+Parquet. The first micro-batches, in which Spark and the workers start, are not counted.
 
 Seconds are those of the clock. CPU seconds are those of the JVM and of the Python workers, per
 micro-batch, and say the same on a machine that others use as well: two quiet cores do up to twice
 the events of a CPU second. What the JVM spends on compiling its byte code is told apart (JIT), and
 not counted: it goes on for some minutes, and then there is little left to compile.
 
-With --floor the same stream is measured without matching: its events are read, handed to Python,
+Every event is handed to Python, unless --push-down lets Spark drop those that cannot matter, as
+`match` does by itself: three of the twelve types take part in the pattern. With --floor the same
+stream is measured without matching: its events are read, handed to Python,
 shuffled and given to a stateful operator that keeps and emits nothing. It is what Spark itself
 takes.
 """
@@ -35,10 +37,11 @@ from pyspark.sql.types import LongType, StructType
 
 import cereus
 from cereus import spark as cs
+from cereus.spark.live.buckets import buckets_for
 from cereus.spark.live.packing import PACKED_TYPE, Packing
 from cereus.spark.live.processor import OUTPUT_TYPE
 from cereus.spark.live.recipe import BUCKET
-from cereus.spark.live.stream import PROVIDER, ROCKS, buckets_for
+from cereus.spark.live.stream import PROVIDER, ROCKS
 
 from .processes import CpuTime, Processes
 from .spark_batch import EVENTS_IN_WINDOW, TYPES
@@ -53,8 +56,9 @@ START = 1_700_000_000_000_000
 SCHEMA = "id long, type string, k long, price double, volume long, ts timestamp"
 
 
-def generated(where: Path, rows: int, keys: int, batch: int) -> None:
-    """Events of twelve types, a thousand a second in all, up to a second out of order."""
+def generated(where: Path, rows: int, keys: int, batch: int, files: int) -> None:
+    """Events of twelve types, a thousand a second in all, up to a second out of order; those of a
+    micro-batch in some files, as those of a topic are in some partitions."""
     dice = np.random.default_rng(keys)
     for number in range(rows // batch):
         ids = np.arange(number * batch, (number + 1) * batch)
@@ -72,9 +76,10 @@ def generated(where: Path, rows: int, keys: int, batch: int) -> None:
                 ),
             }
         )
-        path = where / f"{number:05}.parquet"
-        pq.write_table(table, path)
-        os.utime(path, (10**9 + number, 10**9 + number))
+        for part in range(files):
+            path = where / f"{number:05}-{part}.parquet"
+            pq.write_table(table.take(np.arange(part, batch, files)), path)
+            os.utime(path, (10**9 + number, 10**9 + number))
 
 
 @dataclass(frozen=True)
@@ -99,18 +104,26 @@ class Measured:
     def phases(self) -> dict[str, float]:
         """Milliseconds of a micro-batch by the clock: what Spark says of its own steps."""
         batches = self.counted
-        told = [
-            each["durationMs"] | {"commit of state": each["stateOperators"][0]["commitTimeMs"]}
-            for each in batches
-        ]
+        told = [each["durationMs"] | _of_state(each["stateOperators"][0]) for each in batches]
         names = sorted({name for each in told for name in each})
-        return {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
+        means = {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
+        return {name: mean for name, mean in means.items() if mean >= 1}
 
 
-def matches(events: DataFrame, window: str, buckets: int | None) -> DataFrame:
+def _of_state(operator: dict[str, Any]) -> dict[str, int]:
+    """Milliseconds that the state took, added up over the tasks."""
+    times = {"all updates": operator["allUpdatesTimeMs"], "commit": operator["commitTimeMs"]}
+    custom = operator["customMetrics"].items()
+    named = {name: value for name, value in custom if name.endswith(("Ms", "Latency"))}
+    return {f"state: {name}": value for name, value in (times | named).items()}
+
+
+def matches(
+    events: DataFrame, window: str, buckets: int | None, push_down: bool = False
+) -> DataFrame:
     query = cereus.compile(TEXT.format(window=window), stream=cereus.Stream(time="ts"))
     columns = ["id", "price"]
-    options: dict[str, Any] = {"columns": columns, "push_down": False, "buckets": buckets}
+    options: dict[str, Any] = {"columns": columns, "push_down": push_down, "buckets": buckets}
     return cs.match(events, query, watermark="2 seconds", **options)
 
 
@@ -119,11 +132,11 @@ def floor(events: DataFrame, window: str, buckets: int | None) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     events.sparkSession.conf.set(PROVIDER, ROCKS)
-    pieces = buckets or buckets_for(events.sparkSession)
+    pieces = buckets_for(events.sparkSession, buckets)
     columns = ["id", "type", "k", "price", "ts"]
     kinds = [pa.int64(), pa.string(), pa.int64(), pa.float64(), pa.timestamp("us", "UTC")]
     packing = Packing(pieces, pa.schema(list(zip(columns, kinds, strict=True))), "ts")
-    bucket = F.pmod(F.xxhash64("k"), F.lit(pieces)).cast("int").alias(BUCKET)
+    bucket = F.pmod(F.xxhash64("k"), F.lit(len(pieces))).cast("int").alias(BUCKET)
     rows = events.withWatermark("ts", "2 seconds").select(bucket, *columns)
     packed = rows.mapInArrow(packing.run, PACKED_TYPE).groupBy(BUCKET)
     nothing = packed.transformWithState(Nothing(), OUTPUT_TYPE, "Append", "EventTime")
@@ -145,12 +158,12 @@ class Nothing(StatefulProcessor):
         """Nothing is open."""
 
 
-def measured(where: Path, job: Job, warming: int) -> Measured:
+def measured(where: Path, job: Job, warming: int, files: int) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
     assert spark is not None
-    source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", files)
     stream = (
         job(source.parquet(str(where / "events")))
         .writeStream.format("parquet")
@@ -190,6 +203,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=6, help="micro-batches that do not count")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
+    parser.add_argument("--push-down", action="store_true", help="drop what cannot matter early")
     parser.add_argument("--floor", action="store_true", help="the same without matching")
     parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
     parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
@@ -204,10 +218,12 @@ def main() -> None:
         where = Path(tempfile.mkdtemp(prefix="cereus-live-"))
         try:
             (where / "events").mkdir()
-            generated(where / "events", arguments.rows, keys, arguments.batch)
+            generated(where / "events", arguments.rows, keys, arguments.batch, arguments.cores)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-            job = partial(floor if arguments.floor else matches, window=window)
-            found = measured(where, partial(job, buckets=arguments.buckets), arguments.warm)
+            matching = partial(matches, push_down=arguments.push_down)
+            job = partial(floor if arguments.floor else matching, window=window)
+            job = partial(job, buckets=arguments.buckets)
+            found = measured(where, job, arguments.warm, arguments.cores)
             print(report(keys, found), flush=True)
             if arguments.phases:
                 told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())

@@ -92,7 +92,7 @@ CEQL = {
     "counted in counted": ceql("((A{50} ; B){50} ; C){50}"),
     "iterations of iterations": ceql("A" + "+" * 150),
     "iterations of two kinds, 200 deep": ceql("A" + "+:+" * 100),
-    "1,000 keys": ceql("A ; B PARTITION BY " + numbers(1_000, "[k{}]", ", ")),
+    "1,000 keys": ceql("A ; B PARTITION BY " + numbers(1_000, "k{}", ", ")),
     "a megabyte of sequence": ceql("A ; " * 250_000 + "B"),
     "a megabyte of brackets": ceql("(" * MEGABYTE),
     "a megabyte of one name": ceql("A" * MEGABYTE),
@@ -112,7 +112,7 @@ SREMO = {
     "SREMO, 200 conditions": sremo("{A: " + numbers(200, "x > {}", " AND ") + "}"),
     "SREMO, 2,000 in a row": sremo(numbers(2_000, "{{T{}:}}", " . ")),
     "SREMO, stars, 60 deep": sremo(nested(60, "(", "{A:}", " . {B:})*")),
-    "SREMO, either of 500": sremo(numbers(500, "{{T{}:}}", " + ")),
+    "SREMO, either of 500": sremo(numbers(500, "{{T{}:}}", " | ")),
     "SREMO, 100 registers": sremo(
         numbers(100, "{{A:}} -> r{}", " . ") + " . {B: " + numbers(100, "x > r{}.x", " AND ") + "}"
     ),

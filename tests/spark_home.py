@@ -9,23 +9,14 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-ZIPPED = "python"
-"""The part of Spark that has PySpark in an archive, which workers would import first."""
+from cereus.spark import home
 
 
 def spark_home(where: Path) -> Path:
-    """Spark in a new folder, where its workers may write.
-
-    They import PySpark as it is installed, with its byte code, and not from the archive, which has
-    none: that is a second of CPU time for every worker that starts, and Spark waits ten seconds by
-    the clock for it, however busy the machine is."""
+    """Spark in a new folder, where its workers may write, and import PySpark as it is installed."""
     import pyspark
 
-    where.mkdir()
-    for part in Path(pyspark.__file__).parent.iterdir():
-        if part.name != ZIPPED:
-            (where / part.name).symlink_to(part)
-    return where
+    return home.spark_home(where, Path(pyspark.__file__).parent)
 
 
 def use_spark_home() -> None:

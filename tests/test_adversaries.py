@@ -10,10 +10,17 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.errors import LimitError, QuerySyntaxError, RefusedError
+from cereus.errors import (
+    ConditionTypeError,
+    LimitError,
+    QuerySyntaxError,
+    RefusedError,
+    UnknownNameError,
+)
 from cereus.report import report
 from cereus.syntax.parsing import MOST_TOKENS
 from tests.adversaries import TEXTS, ceql, numbers, sase
+from tests.safety import surfaces
 from tests.volume import volume
 
 SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.int64())])
@@ -23,7 +30,7 @@ ANSWER = "an answer"
 OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "IN of 2,000 values": ANSWER,
     "OR of 200 types": ANSWER,
-    "OR of 2,000 types": QuerySyntaxError,
+    "OR of 2,000 types": ANSWER,
     "200 iterations in a row": ANSWER,
     "2,000 in a row": QuerySyntaxError,
     "NEXT in NEXT, 60 deep": ANSWER,
@@ -45,16 +52,46 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "AND of 2,000 conditions": ANSWER,
     "AND of 20,000 conditions": LimitError,
     "OR of 3,000 conditions": ANSWER,
-    "1,000 tests": QuerySyntaxError,
+    "1,000 tests": ANSWER,
     "ALL of 20 types": ANSWER,
+    "AND of 60 types": ANSWER,
+    "counted, 100,000 times": RefusedError,
+    "counted in counted": RefusedError,
+    "1,000 keys": UnknownNameError,
     "iterations of iterations": RefusedError,
     "iterations of two kinds, 200 deep": RefusedError,
     "a megabyte of sequence": LimitError,
     "a megabyte of brackets": LimitError,
+    "a megabyte of one name": ANSWER,
+    "a megabyte of one string": ANSWER,
+    "a megabyte of one number": QuerySyntaxError,
+    "a megabyte of blanks": ANSWER,
+    "a megabyte of a comment": ANSWER,
+    "a megabyte of quotes": QuerySyntaxError,
+    "a megabyte of backslashes": ANSWER,
+    "a megabyte of zeros": QuerySyntaxError,
+    "a megabyte of signs": QuerySyntaxError,
+    "REGEXP of many counts": ConditionTypeError,
     "SREMO, 200 conditions": ANSWER,
     "SREMO, 2,000 in a row": QuerySyntaxError,
+    "SREMO, stars, 60 deep": ANSWER,
+    "SREMO, either of 500": QuerySyntaxError,
+    "SREMO, 100 registers": ANSWER,
+    "SREMO, any of any, 100 deep": ANSWER,
+    "SREMO, a megabyte": LimitError,
     "SASE+, 200 conditions": ANSWER,
+    "SASE+, 1,000 conditions": ANSWER,
     "SASE+, UNION of 50": ANSWER,
+    "SASE+, UNION of 2,000": LimitError,
+    "SASE+, 500 in a row": ANSWER,
+    "SASE+, 60 negations": ANSWER,
+    "SASE+, 40 iterations": ANSWER,
+    "SASE+, a megabyte": LimitError,
+    "PAR, 2,000 in a row": QuerySyntaxError,
+    "PAR, repeat, 200 deep": LimitError,
+    "PAR, try, 60 deep": ANSWER,
+    "PAR, brackets, 5,000 deep": ANSWER,
+    "PAR, a megabyte": LimitError,
     "algebra, 150 in sequence": ANSWER,
     "algebra, either of 150": ANSWER,
     "algebra, all of 150": ANSWER,
@@ -82,10 +119,9 @@ REFUSED = [name for name in OUTCOMES if name not in ANSWERED]
 @pytest.mark.parametrize("name", ANSWERED)
 def test_a_long_text_is_compiled_and_explained(name: str) -> None:
     dialect, text = TEXTS[name]
-    query = cereus.compile(text, dialect=dialect, schema=SCHEMA, stream=cereus.Stream(time="ts"))
+    query = surfaces.compiled(text, dialect)
     assert query.explain()
-    events = pa.table({"type": ["A", "B", "T0"], "ts": [1, 2, 3], "x": [5, 6, 7]}, schema=SCHEMA)
-    assert query.run(events) is not None
+    assert query.run(surfaces.EVENTS) is not None
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -94,7 +130,7 @@ def test_a_text_beyond_the_limits_is_refused(name: str) -> None:
     error = OUTCOMES[name]
     assert isinstance(error, type)
     with pytest.raises(error) as refused:
-        cereus.compile(text, dialect=dialect, schema=SCHEMA).explain()
+        surfaces.compiled(text, dialect).explain()
     assert len(str(refused.value)) < 1_000
 
 

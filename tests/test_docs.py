@@ -103,6 +103,13 @@ def plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
+def marks(page: Path) -> Iterator[pytest.MarkDecorator]:
+    if needs_spark(page):
+        yield pytest.mark.spark
+    if page.name == "live.md":  # many queries that wait for one another
+        yield pytest.mark.long
+
+
 def needs_spark(page: Path) -> bool:
     return any(
         "spark" in block.body for block in blocks(page.read_text()) if block.kind == "python"
@@ -111,7 +118,7 @@ def needs_spark(page: Path) -> bool:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(p, marks=[pytest.mark.spark] if needs_spark(p) else []) for p in PAGES],
+    [pytest.param(p, marks=list(marks(p))) for p in PAGES],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_block_runs(

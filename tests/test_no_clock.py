@@ -27,7 +27,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/spark/pipeline/local/run.py",
     "src/cereus/spark/sinks/webhook.py",
     "tests/explain/test_explain.py",
-    "tests/spark/killing.py",
+    "tests/spark/live/killing.py",
     "tests/spark/test_starting.py",
 }
 DATES = {"date", "datetime", "dt", "pd"}

@@ -27,6 +27,7 @@ def test_no_bar_in_code_of_a_table_shows_its_backslash() -> None:
     assert [page.name for page in pages if tables.search(page.read_text("utf-8"))] == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("mkdocstrings") is None, reason="the extra docs is not installed")
 def test_the_site_is_built_and_asks_for_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]

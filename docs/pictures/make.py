@@ -26,7 +26,8 @@ def timeline() -> None:
     sample = SAMPLES["market"]
     query = cereus.compile(sample.examples["ceql"], stream=sample.stream)
     chart = show.timeline(query.run(sample.events(), order="time"), time="ts", aligned=True)
-    show.save(chart.configure(background=PALE), FOLDER / "timeline.svg")
+    room = {"left": 5, "top": 5, "right": 30, "bottom": 5}  # the legend, in a wider font
+    show.save(chart.configure(background=PALE, padding=room), FOLDER / "timeline.svg")
 
 
 def playground() -> None:

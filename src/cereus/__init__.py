@@ -1,25 +1,29 @@
 """Cereus: complex event recognition. Write a pattern, find every match in a stream of events."""
 
-import sys
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
+from cereus import languages as _languages
 from cereus.errors import CereusError, CereusWarning
-from cereus.funnels.funnel import Funnel, funnel
-from cereus.languages.algebra import api as algebra
-from cereus.languages.ceql import api as ceql
-from cereus.languages.match_recognize import api as match_recognize
-from cereus.languages.par import api as par
-from cereus.languages.sase import api as sase
-from cereus.languages.sremo import api as sremo
 from cereus.limits import Limits
-from cereus.many import QuerySet, compile_many
 from cereus.matches import Matches
 from cereus.query import Query, compile
 from cereus.recognizer import Recognizer
-from cereus.rules.recognizer import RuleChange, RuleRecognizer
-from cereus.rules.rule import Rule
 from cereus.sources import Files
-from cereus.statements import sql
 from cereus.stream import Stream
+
+if TYPE_CHECKING:
+    from cereus.funnels.funnel import Funnel, funnel
+    from cereus.languages.algebra import api as algebra
+    from cereus.languages.ceql import api as ceql
+    from cereus.languages.match_recognize import api as match_recognize
+    from cereus.languages.par import api as par
+    from cereus.languages.sase import api as sase
+    from cereus.languages.sremo import api as sremo
+    from cereus.many import QuerySet, compile_many
+    from cereus.rules.recognizer import RuleChange, RuleRecognizer
+    from cereus.rules.rule import Rule
+    from cereus.statements import sql
 
 __all__ = [
     "CereusError",
@@ -48,6 +52,27 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# `import cereus.sremo` and `from cereus.sremo import event` find the room's api module.
-for _api in (algebra, ceql, match_recognize, par, sase, sremo):
-    sys.modules[f"{__name__}.{_api.__name__.split('.')[-2]}"] = _api
+_LATER = {
+    "Funnel": "cereus.funnels.funnel",
+    "QuerySet": "cereus.many",
+    "Rule": "cereus.rules.rule",
+    "RuleChange": "cereus.rules.recognizer",
+    "RuleRecognizer": "cereus.rules.recognizer",
+    "compile_many": "cereus.many",
+    "funnel": "cereus.funnels.funnel",
+    "sql": "cereus.statements",
+}
+"""Where names are that not every program asks for: they are loaded when one does."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _languages.ROOMS:
+        return _import_module(f"{__name__}.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

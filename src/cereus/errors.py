@@ -9,6 +9,14 @@ Span = tuple[int, int]
 """Start and end offset of a piece of query text."""
 MOST_BEFORE, MOST_AFTER = 200, 200
 """How much of a long line an error shows, before and after the place."""
+LONGEST_MESSAGE = 5_000
+"""How long a message or a hint is at most."""
+MOST_QUOTED = 300
+"""How much of a word or a value an error quotes."""
+MOST_LETTERS = 100
+"""A name that is longer is no slip of another one."""
+MOST_COMPARED = 2000
+"""So many names are compared with one that is not known."""
 
 
 class CereusError(Exception):
@@ -18,13 +26,13 @@ class CereusError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        self.message = message
-        self.hint = hint
+        self.message = message = shortened(message, LONGEST_MESSAGE)
+        self.hint = hint = None if hint is None else shortened(hint, LONGEST_MESSAGE)
         super().__init__(message if hint is None else f"{message}\nhint: {hint}")
 
     def name_subject(self, what: str) -> None:
         """Begin the message with what it is about."""
-        CereusError.__init__(self, f"{what}: {self.message}", hint=self.hint)
+        CereusError.__init__(self, f"{shortened(what)}: {self.message}", hint=self.hint)
 
 
 class CereusWarning(UserWarning):
@@ -44,7 +52,7 @@ class QueryError(CereusError):
     ) -> None:
         self.text = text
         self.span = span
-        self.reason = message
+        self.reason = message = shortened(message, LONGEST_MESSAGE // 2)
         if text is not None and span is not None:
             message = f"{message}\n{underline(text, span)}"
         super().__init__(message, hint=hint)
@@ -106,24 +114,34 @@ def underline(text: str, span: Span) -> str:
     return f"{prefix}{after}\n{' ' * len(prefix)}{carets}"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+def shortened(text: str, most: int = MOST_QUOTED) -> str:
+    """The text, or the beginning of one that is too long for a message."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or listing the known ones."""
-    names = sorted(set(known))
-    close = nearest(name, names)
+    names = sorted({each for each in known if isinstance(each, str)})
+    close = nearest(name, names) if isinstance(name, str) else None
     if close is not None:
         return f"did you mean {close!r}?"
     if names:
-        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        listed = [shortened(each, MOST_LETTERS) for each in names[:12]]
+        shown = ", ".join(listed) + (", …" if len(names) > 12 else "")
         return f"known here: {shown}"
     return None
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name that `name` is most likely a slip of: few letters differ, or one is the
-    beginning of the other. None if none is near."""
+    beginning of the other. None if none is near, or the name is too long to be a slip."""
+    if len(name) > MOST_LETTERS:
+        return None
+    known = [each for each in known[:MOST_COMPARED] if len(each) <= MOST_LETTERS]
     typed = name.lower()
     most = max(1, round(len(typed) / 2.5))
-    distances = [(distance(typed, each.lower()), each) for each in known]
+    near_enough = (each for each in known if abs(len(each) - len(typed)) <= most)
+    distances = [(distance(typed, each.lower()), each) for each in near_enough]
     near = min(
         (pair for pair in distances if pair[0] <= most and pair[0] < len(typed)), default=None
     )
@@ -141,7 +159,9 @@ def _begins(one: str, other: str) -> bool:
 
 def distance(one: str, other: str) -> int:
     """How many letters were left out, added, changed, or swapped with the next (optimal string
-    alignment)."""
+    alignment). Long texts are as far apart as they are long: they are not compared."""
+    if max(len(one), len(other)) > MOST_LETTERS:
+        return 0 if one == other else max(len(one), len(other))
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

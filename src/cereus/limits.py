@@ -15,7 +15,8 @@ UNLIMITED = ("matches_per_event", "steps_per_event")
 class Limits:
     """What a run may use. Reaching a limit is an error that names it, never a silent loss.
 
-    nodes              nodes of partial matches, 32 bytes each
+    nodes              nodes of partial matches, 32 bytes each; sets of values that they
+                       remember count by their bytes
     configurations     states with different remembered values, for the key at hand
     states             states of the determinised automaton
     matches_per_event  matches reported at one event

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError, about
 from cereus.language.compiled import CompiledQuery
-from cereus.language.event_results import EventResults, EventRuns
 from cereus.language.protocol import Params
 from cereus.language.registry import language_of_source, text_of_source
-from cereus.language.together import Running, run_together
 from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
 from cereus.stream import Stream
 from cereus.syntax.parameters import check_all_mentioned, for_text
+
+if TYPE_CHECKING:
+    from cereus.language.event_results import EventRuns
+    from cereus.language.together import Running
 
 Sources = Mapping[str, Any] | Iterable[Any]
 """Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
@@ -149,6 +151,7 @@ class QuerySet:
 
     def _runs(self, events: Source) -> list[Running]:
         """What runs the queries over these events."""
+        from cereus.language.together import run_together
 
         def alone(query: CompiledQuery) -> Executor:
             return query.executor(events.schema, row_numbers=events.row_numbers)
@@ -159,6 +162,8 @@ class QuerySet:
     def with_events(self, events: Source) -> EventRuns:
         """What runs the queries so that matches carry their events: those of the selected
         variables, or all of them."""
+        from cereus.language.event_results import EventResults, EventRuns
+
         shown = tuple(events.schema.names)
         results = {
             name: EventResults(query.compiled, shown, not query.variables)

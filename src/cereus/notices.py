@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.errors import CereusWarning, did_you_mean, nearest
 from cereus.language.compiled import CompiledQuery
@@ -46,10 +47,18 @@ def shown_elsewhere() -> Iterator[None]:
 def unseen_types(needed: Collection[str], types: Collection[str]) -> tuple[str, ...]:
     """A warning of the types that are needed and no event has; `types` are the events'. One
     warning, however many there are."""
-    if len(types) > MOST_TYPES:
+    missing = frozenset(needed).difference(types)
+    if not missing or len(types) > MOST_TYPES:
         return ()
-    missing = sorted(set(needed) - set(types))
-    if len(missing) < 2:
+    return _of_missing(missing, frozenset(types))
+
+
+@lru_cache(maxsize=16)
+def _of_missing(names: frozenset[str], types: frozenset[str]) -> tuple[str, ...]:
+    """The warning, for which all types are compared with each that is missing: a query that runs
+    often has it from the first run."""
+    missing = sorted(names)
+    if len(missing) == 1:
         return tuple(f"no event has the type {_with_hint(name, types)}" for name in missing)
     known = sorted(types)
     listed = ", ".join(_with_nearest(name, known) for name in missing[:MOST_LISTED])
@@ -69,11 +78,12 @@ def _with_nearest(name: str, known: list[str]) -> str:
 
 def types_in(events: Source, column: str | None, needed: Collection[str]) -> set[str]:
     """The types of the events, until all that are needed are there, or very many."""
-    types: set[str] = set()
+    types: set[Any] = set()
     if column is None or not needed:
         return types
     for part in _pieces(events, column):
-        types |= set(pc.unique(part).drop_null().to_pylist())
+        types.update(part.unique().to_pylist())
+        types.discard(None)
         if types.issuperset(needed) or len(types) > MOST_TYPES:
             break
     return types

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,27 +20,27 @@ from cereus.engine.parallel.workers import thread_count
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError
-from cereus.explain.document import document
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.notices import Notices, needed_types, types_in, unseen_types
-from cereus.pictures.diagram import Diagram
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.sources.pruning import possible
 from cereus.sources.supported import refuse_unions
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
-from cereus.why.expected import ExpectedMatch
-from cereus.why.result import Why
-from cereus.why.size import check_size
-from cereus.why.why import MOST_SHOWN, why, why_not
+
+if TYPE_CHECKING:
+    from cereus.why.expected import ExpectedMatch
+    from cereus.why.result import Why
 
 __all__ = ["Progress", "Query", "compile"]
 
+NEAREST_MISSES = 5
+"""So many are shown by `why`, unless more are asked for."""
 Progress = Callable[[int, int], None]
 """Called after every batch with the numbers of events read and of matches so far."""
 
@@ -288,6 +288,8 @@ class Query:
     def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
         """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`
         describes them."""
+        from cereus.explain.document import document
+
         compiled = self.compiled
         words = diagram = None
         with suppress(CereusError), errors_in(None):
@@ -309,10 +311,13 @@ class Query:
         with errors_in(None):
             return self.compiled.words()
 
-    def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
+    def why(self, data: Any, *, sort: bool = False, most: int = NEAREST_MISSES) -> Why:
         """How far partial matches came in a table: how many events pass each condition of each
         step, how many partial matches reach it and what ends the others, and the `most` nearest
         misses. The columns that are read are kept in memory."""
+        from cereus.why.size import check_size
+        from cereus.why.why import why
+
         events = source(data, self.stream, sort=sort)
         with errors_in(None):
             check_size(self.compiled, events.schema)
@@ -320,6 +325,9 @@ class Query:
 
     def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> ExpectedMatch:
         """Why the events of some rows are no match: the rules that exclude them."""
+        from cereus.why.size import check_size
+        from cereus.why.why import why_not
+
         events = source(data, self.stream, sort=sort)
         with errors_in(None):
             check_size(self.compiled, events.schema)
@@ -333,6 +341,8 @@ class Query:
 
     def _repr_html_(self) -> str:
         """In a notebook: the text, what it asks, and what runs it."""
+        from cereus.pictures.diagram import Diagram
+
         shown = f"<pre>{html.escape(self.text)}</pre>"
         with suppress(CereusError):
             shown += f"<p>{html.escape(self.words())}</p>"

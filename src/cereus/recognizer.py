@@ -11,10 +11,12 @@ import pyarrow as pa
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
-from cereus.errors import CereusError, DataError, LimitError, SnapshotError
+from cereus.errors import CereusError, DataError, LimitError, QuerySyntaxError, SnapshotError
 from cereus.matches import Matches
 from cereus.sources import Source, to_schema, to_table
 from cereus.state.arrow import schema_from
+from cereus.state.damage import damaged
+from cereus.syntax.parsing import errors_in
 
 if TYPE_CHECKING:
     from cereus.query import Query
@@ -73,8 +75,9 @@ class Recognizer:
         batches: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
             try:
-                batches.extend(executor.push(batch))
-            except LimitError:
+                with errors_in(None):  # what a condition remembers is planned by the first event
+                    batches.extend(executor.push(batch))
+            except (LimitError, QuerySyntaxError):
                 self._finished = True  # it stopped half-way through the batch
                 raise
         return self._matches(batches)
@@ -84,12 +87,16 @@ class Recognizer:
         assert self._schema is not None
         missing = [name for name in self._schema.names if name not in table.column_names]
         if missing:
-            raise DataError(f"the column {missing[0]!r} was in the first batch, but is not here")
+            raise DataError(
+                f"the column {missing[0]!r} was in the first batch, but is not here",
+                hint="give every batch the columns of the first",
+            )
         try:
             return table.select(self._schema.names).cast(self._schema)
         except (ValueError, pa.ArrowNotImplementedError) as error:
             raise DataError(
-                f"this batch does not have the types of the first one: {error}"
+                f"this batch does not have the types of the first one: {error}",
+                hint="cast the columns, or compile with schema=… for all batches",
             ) from None
 
     def advance(self, time: int | datetime) -> Matches:
@@ -145,7 +152,7 @@ class Recognizer:
         data = unsealed(snapshot)
         state = 9 + int.from_bytes(data[1:9], "little")
         if state > len(data) or data[0] > KEEPS | FINISHED | REMEMBERS:
-            raise SnapshotError("the snapshot cannot be read: it is cut short or damaged")
+            raise damaged("it is cut short")
         schema = schema_from(data[9:state])
         recognizer = cls(
             query,
@@ -182,7 +189,10 @@ def check_time(time: Any) -> None:
             hint="write advance(datetime(2025, 3, 3)), or advance(300) of a column of numbers",
         )
     if not -(2**63) <= time < 2**63:
-        raise DataError(f"advance() was given {time}, which is no time that a column can hold")
+        raise DataError(
+            f"advance() was given {time}, which is no time that a column can hold",
+            hint="give a datetime, or a number of the column's unit",
+        )
 
 
 def counted_since_1970(time: datetime, unit: str) -> int:

@@ -66,7 +66,7 @@ def _check_names(table: str, columns: list[str]) -> None:
     """DuckDB takes no table without columns, and would rename one of two that differ only in
     case."""
     if not columns:
-        raise DataError(f"the table {table} has no columns")
+        raise DataError(f"the table {table} has no columns", hint="give a table that has some")
     seen: dict[str, str] = {}
     for name in columns:
         other = seen.setdefault(name.lower(), name)
@@ -113,4 +113,7 @@ class _Statement:
         except CereusError:
             raise
         except Exception as error:  # DuckDB has many kinds
-            raise CereusError(f"DuckDB refuses the statement: {error}") from None
+            raise CereusError(
+                f"DuckDB refuses the statement: {error}",
+                hint="what stands around the clause is SQL of DuckDB",
+            ) from None

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
-from cereus.errors import CereusError, DataError, RefusedError
+from cereus.errors import CereusError, DataError, RefusedError, shortened
 from cereus.expr.check import check
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression, attributes
@@ -51,8 +51,11 @@ class Stream:
         unit: str | None = None,
         where: str | None = None,
     ) -> None:
-        if unit is not None and unit not in UNITS:
-            raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
+        if unit is not None and not (isinstance(unit, str) and unit in UNITS):
+            shown = shortened(repr(unit))
+            raise CereusError(f"unknown time unit {shown}", hint="use one of s, ms, us, ns")
+        if where is not None and not isinstance(where, str):
+            raise _no_condition(where)
         names = (keys,) if isinstance(keys, str) or not isinstance(keys, Iterable) else tuple(keys)
         _check_names([name for name in (type, time, stream) if name is not None], names)
         set_field = object.__setattr__
@@ -118,26 +121,31 @@ class Stream:
 
 @lru_cache(maxsize=256)
 def _parsed(where: str) -> Expression:
-    if not isinstance(where, str):
-        raise CereusError(
-            f"where= is a condition as text, not a {type(where).__name__}",
-            hint="write where=\"type != 'HEARTBEAT'\"",
-        )
     return parse_condition(where)
+
+
+def _no_condition(where: object) -> CereusError:
+    return CereusError(
+        f"where= is a condition as text, not a {type(where).__name__}",
+        hint="write where=\"type != 'HEARTBEAT'\"",
+    )
 
 
 def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
     """Refuse two columns of one name: a query could not name one of them. `{}` is the name."""
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise DataError(message.format(repr(twice[0])), hint=hint)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(message.format(repr(name)), hint=hint)
+        seen.add(name)
 
 
 def _check_names(*columns: Iterable[Any]) -> None:
     for column in itertools.chain(*columns):
         if not isinstance(column, str):
             raise CereusError(
-                f"a column is named by a text, not by a {type(column).__name__}: {column!r}",
+                f"a column is named by a text, not by a {type(column).__name__}: "
+                f"{shortened(repr(column))}",
                 hint='write Stream(type="…", time="…", keys=["…"])',
             )
 

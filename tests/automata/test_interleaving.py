@@ -15,7 +15,7 @@ TYPES = [f"T{number}" for number in range(8)]
 def states_after(types: list[str]) -> tuple[int, int]:
     """The states that a stream has visited, and the matches."""
     table = pa.table({"type": types})
-    query = cereus.compile(f"SELECT * WHERE ({' ALL '.join(TYPES)}) ; U LIMIT 1")
+    query = cereus.compile(f"SELECT * WHERE ({' ALL '.join(TYPES)}) ; U+ LIMIT 1")
     executor = query.executor(table.schema)
     assert isinstance(executor, PatternExecutor)
     found = [row for batch in table.to_batches() for row in executor.push(batch)]

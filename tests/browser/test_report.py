@@ -33,6 +33,46 @@ def test_the_page_works(
     seen.check(file.as_uri())
 
 
+CONTRAST = """() => {
+  const light = (colour) => {
+    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255)
+      .map((each) => (each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] + 0.05;
+  };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  const ratio = (each) => {
+    const ink = light(getComputedStyle(each).fill);
+    return Math.max(ink, paper) / Math.min(ink, paper);
+  };
+  return Math.min(...[...document.querySelectorAll("svg text")].map(ratio));
+}"""
+"""The least contrast of a text in a picture with the page."""
+
+
+@LOOKS
+def test_what_is_written_in_pictures_can_be_read(
+    watched: Callable[..., Watched], tmp_path: Path, width: int, scheme: str
+) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page("SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY name"), "utf-8")
+    seen = watched(width, scheme)
+    seen.page.goto(file.as_uri())
+    assert seen.page.locator("svg text").count() > 10
+    assert seen.page.evaluate(CONTRAST) >= 4.5
+    legend = seen.page.locator(".role-legend-title text").first.bounding_box()
+    chart = seen.page.locator("svg.marks").first.bounding_box()
+    assert legend["x"] + legend["width"] <= chart["x"] + chart["width"]  # it is not cut
+
+
+def test_a_page_without_matches_is_quiet(watched: Callable[..., Watched], tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page("SELECT * WHERE SELL AS s FILTER s[price > 900]"), "utf-8")
+    seen = watched()
+    seen.page.goto(file.as_uri())
+    assert seen.page.get_by_text("There are none.").count() == 1
+    seen.check(file.as_uri())
+
+
 def test_it_prints(watched: Callable[..., Watched], tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(page(), "utf-8")

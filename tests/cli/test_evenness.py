@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -30,7 +31,8 @@ def file(cli: Run) -> str:
 
 
 def flags_of(command: str) -> set[str]:
-    params = get_command(main.app).commands[command].params  # type: ignore[attr-defined]
+    program: Any = get_command(main.app)
+    params = program.get_command(program.make_context("cereus", [command]), command).params
     return {flag for each in params for flag in each.opts}
 
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cereus
+from cereus.writing import target
 
 from .conftest import Run, events
 
@@ -244,6 +245,35 @@ def test_a_folder_is_written(cli: Run, write: Write) -> None:
         assert [path.name for path in Path(name).iterdir()] == [f"part-00000.{suffix}"]
         assert "exists" in cli("run", QUERY, write(), *LOCAL, "-o", name).stderr
     assert cli("run", QUERY, write(), *LOCAL, "-o", "out/", "--overwrite").exit_code == 0
+
+
+OTHER_THINGS = (
+    *("notes.txt", "year=2025/notes.txt", ".profile", "data/part-00000.parquet"),
+    *("_posts/letter.md", "part-time.docx", "part-1", "budget=final.csv"),
+)
+
+
+@pytest.mark.parametrize("inside", OTHER_THINGS)
+def test_a_folder_with_other_things_is_never_replaced(
+    inside: str, cli: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target.shutil, "rmtree", None)
+    kept = Path("out", inside)
+    kept.parent.mkdir(parents=True)
+    kept.write_text("dear to someone")
+    refused = cli("run", QUERY, write(), *LOCAL, "-o", "out/", "--overwrite")
+    assert refused.exit_code == 1
+    assert "'out' is not replaced: it is a folder with other things" in refused.stderr
+    assert kept.read_text() == "dear to someone"
+
+
+def test_a_link_to_a_folder_is_never_replaced(
+    cli: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target.shutil, "rmtree", None)
+    Path("elsewhere").mkdir()
+    Path("out").symlink_to("elsewhere")
+    assert "it is a link" in cli("run", QUERY, write(), *LOCAL, "-o", "out/", "--overwrite").stderr
 
 
 def test_events_are_left_out_before_matching(cli: Run, write: Write) -> None:

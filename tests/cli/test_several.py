@@ -45,6 +45,12 @@ def test_each_query_is_shown_by_name(cli: Run, write: Write) -> None:
     assert "q2: all matches" in shown.stdout
 
 
+def test_the_title_of_a_narrow_table_is_one_line(cli: Run, write: Write) -> None:
+    Path("a_query_with_a_long_name.ceql").write_text("SELECT * WHERE SELL AS s RETURN s.price AS p")
+    shown = cli("run", "-q", "a_query_with_a_long_name.ceql", "-q", "pair.ceql", write(), *LOCAL)
+    assert "a_query_with_a_long_name: all matches" in shown.stdout, shown.output
+
+
 def test_all_matches_are_one_table(cli: Run, write: Write) -> None:
     assert cli("run", *BOTH, write(), *LOCAL, "-o", "m.parquet").exit_code == 0
     table = pq.read_table("m.parquet")
@@ -79,6 +85,7 @@ def test_what_is_missing_or_there_twice_is_said(cli: Run, write: Write) -> None:
         assert said in failed.stderr
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_several_queries_on_spark(cli: Run, write: Write) -> None:

@@ -20,6 +20,12 @@ def events(rows: int, kinds: str = "AB", keys: int = 1) -> pa.Table:
     )
 
 
+ROWS = (
+    "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES count(*) AS n "
+    "PATTERN (a+ b) DEFINE a AS {}, b AS x > 7)"
+)
+
+
 def costs(text: str, table: pa.Table, dialect: str = "ceql") -> Costs:
     stream = cereus.Stream(time="ts")
     return cereus.compile(text, dialect=dialect, stream=stream).run(table).costs
@@ -65,6 +71,8 @@ def test_a_partial_match_is_one_node() -> None:
         ),
         ("par", "repeat (A[X] ; B[Y])"),
         ("algebra", "(A ; B)_{4 seconds}"),
+        ("match_recognize", ROWS.format("type = 'A'")),
+        ("match_recognize", ROWS.format("x <= 5 + FIRST(x)")),
     ],
 )
 def test_work_grows_in_proportion_to_the_events(dialect: str, text: str) -> None:
@@ -101,6 +109,35 @@ def test_a_recognizer_counts_from_its_first_event() -> None:
     assert (first.events, second.events) == (50, 100)
     assert second.steps > first.steps > 0
     assert recognizer.costs == second
+
+
+def test_row_patterns_count_what_each_way_of_matching_does() -> None:
+    """Two passes read every row twice, and the rows of matches once more; runs and searches note
+    the rows of their partial matches."""
+    table = events(1_000, keys=5)
+    passes, slots, search = (
+        costs(ROWS.format(condition), table, "match_recognize")
+        for condition in ("x < 0", "x <= FIRST(x)", "max(CLASSIFIER()) = 'Z'")
+    )
+    assert (passes.events, passes.kept, passes.steps, passes.nodes) == (1_000, 1_000, 2_000, 0)
+    assert passes.tests == 2 * 1_000  # both conditions are about single rows
+    assert slots.tests == search.tests == 1_000
+    assert 0 < slots.nodes <= 2_000 and 0 < slots.steps <= 2_000
+    assert 0 < search.steps <= 2_000
+    found = costs(ROWS.format("type = 'A'"), table, "match_recognize")
+    assert found.bytes > passes.bytes == 0
+
+
+def test_a_live_row_pattern_counts_as_it_goes() -> None:
+    """A match that goes on for long is carried on: its rows are not read again with each push."""
+    text = ROWS.format("x >= 0 * FIRST(x)").replace("x > 7", "x < 0")
+    rows = 3_000
+    table = events(rows, keys=1)
+    query = cereus.compile(text, dialect="match_recognize", stream=cereus.Stream(time="ts"))
+    recognizer = query.recognizer(schema=table.schema)
+    for at in range(0, rows, 10):
+        recognizer.push(table.slice(at, 10))
+    assert rows < recognizer.costs.steps <= 20 * rows + 512 * 512
 
 
 def test_rows_carried_along_are_counted_in_bytes() -> None:

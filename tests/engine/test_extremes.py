@@ -101,7 +101,7 @@ def types() -> Any:
 
 
 @types()
-@settings(max_examples=volume(4, 20))
+@settings(max_examples=volume(4, 10))
 @given(data=st.data())
 def test_between_events(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn, op = data.draw(pairs(values)), data.draw(st.sampled_from(sorted(OPERATORS)))
@@ -118,7 +118,7 @@ def test_between_events(type_: pa.DataType, values: list[Any], data: st.DataObje
 
 
 @types()
-@settings(max_examples=volume(4, 20))
+@settings(max_examples=volume(4, 10))
 @given(data=st.data())
 def test_within_an_event(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     left, right = data.draw(pairs(values)), data.draw(st.sampled_from(values))
@@ -132,7 +132,7 @@ def test_within_an_event(type_: pa.DataType, values: list[Any], data: st.DataObj
 
 
 @types()
-@settings(max_examples=volume(4, 20))
+@settings(max_examples=volume(4, 10))
 @given(data=st.data())
 def test_as_keys(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn = data.draw(pairs(values))
@@ -200,7 +200,7 @@ def exact_sum(values: list[Any], type_: pa.DataType) -> Any:
 
 
 @pytest.mark.parametrize(("type_", "values"), SUMMED, ids=lambda v: str(v)[:24])
-@settings(max_examples=volume(4, 20))
+@settings(max_examples=volume(4, 10))
 @given(data=st.data())
 def test_in_sums(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn = pa.array(data.draw(pairs(values)), type_).to_pylist()

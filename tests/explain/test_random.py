@@ -29,7 +29,7 @@ from tests.volume import volume
 from .test_what_runs import plans
 
 jsonschema = pytest.importorskip("jsonschema")
-CASES = range(volume(25, 300))
+CASES = range(volume(15, 75))
 
 
 def check(query: cereus.Query, schema: pa.Schema) -> None:
@@ -81,7 +81,7 @@ def test_the_algebra(seed: int) -> None:
     check(cereus.compile(tree, dialect="algebra", stream=Stream(time="t")), schema)
 
 
-@settings(max_examples=volume(25, 300), deadline=None)
+@settings(max_examples=volume(15, 75), deadline=None)
 @given(st.data())
 def test_par(data: st.DataObject) -> None:
     program = data.draw(par.programs(leaves=4))
@@ -89,7 +89,7 @@ def test_par(data: st.DataObject) -> None:
     check(cereus.compile(program, dialect="par", stream=Stream(time="t")), table.schema)
 
 
-@settings(max_examples=volume(25, 300), deadline=None)
+@settings(max_examples=volume(15, 75), deadline=None)
 @given(st.data())
 def test_match_recognize(data: st.DataObject) -> None:
     text = data.draw(clauses.clauses(clauses.OF_SLOTS))

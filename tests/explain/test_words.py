@@ -12,6 +12,38 @@ from .test_golden import CASES
 WORDS = [
     (
         "ceql",
+        "SELECT * WHERE A AS a FILTER a[NOT x > 3] AND a[NOT y IN (1, 2)] AND a[NOT n LIKE 'b%']",
+        "An A (a) whose x is not above 3 and whose y is neither 1 nor 2 and whose n is not like"
+        " 'b%'.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE (A OR B) AS a ; C? AS c ; (D ; D) AS d AFTER MATCH SKIP PAST LAST EVENT",
+        "Either an A or a B (a), then optionally a C (c), then a D, then a D (together d), and"
+        " after a match the next one begins behind its last event.",
+    ),
+    ("ceql", "SELECT * WHERE A LIMIT 1", "An A, with at most one match for each last event."),
+    (
+        "sremo",
+        "{A:} . !(skip* . skip{B: x > 3} . skip*) . {C:}",
+        "An A, then any events with no B whose x is above 3 among them, then a C.",
+    ),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY t DESC MEASURES a.x AS x PATTERN (^ a b+ $)"
+        " DEFINE b AS x > PREV(x) AND x < FIRST(a.x))",
+        "In rows that follow one another, from the very first row on, one A, then one or more B,"
+        " up to the very last row, where B is a row whose x is above the x of the row before and"
+        " whose x is below the x of the first A, in the order of t, the largest first. Emit one"
+        " row for each match, with A.x as x, and go on behind the match.",
+    ),
+    (
+        "par",
+        "A | B",
+        "At the same time (wait for an A) and (wait for a B), until one of them succeeds.",
+    ),
+    (
+        "ceql",
         "SELECT * WHERE SELL AS s ; BUY+ AS b FILTER s[volume >= 2000] PARTITION BY name"
         " WITHIN 10 seconds",
         "A SELL (s) whose volume is at least 2,000, then one or more BUYs (b), all of the same"
@@ -27,8 +59,8 @@ WORDS = [
     (
         "sremo",
         "any({SELL: volume > 4000} -> a, {BUY: price > a.price}) WITHIN 1 hour",
-        "A SELL (a) whose volume is above 4,000, then a BUY such that its price is above the price"
-        " of a (with any events between), all within 1 hour.",
+        "A SELL (a) whose volume is above 4,000, then a BUY whose price is above the price of a"
+        " (with any events between), all within 1 hour.",
     ),
     (
         "sase",
@@ -41,7 +73,7 @@ WORDS = [
     (
         "algebra",
         "((SELL(price > 3) ; BUY)_{10s} - HALT)",
-        "(a SELL whose price is above 3, then a BUY, all within 10 seconds) without a HALT"
+        "A SELL whose price is above 3, then a BUY, all within 10 seconds, without a HALT"
         " meanwhile.",
     ),
     (
@@ -55,12 +87,32 @@ WORDS = [
         "SELECT * WHERE A NOT FOLLOWED BY (B OR (C FILTER C[x > 1])) WITHIN 1 minute",
         "An A, not followed by any B or C where the x of C is above 1 within 1 minute.",
     ),
+    ("ceql", "SELECT * WHERE A ALL B ALL C", "An A, a B and a C, in any order."),
+    ("ceql", "SELECT * WHERE A ; (B OR C OR D)", "An A, then either a B, a C or a D."),
+    (
+        "ceql",
+        "SELECT * WHERE A ;[5 seconds..1 minute] B",
+        "An A, then, 5 seconds to 1 minute later, a B.",
+    ),
+    ("algebra", "A + B + (C | D | E)", "An A, a B and (either a C, a D or an E), in any order."),
+    (
+        "sremo",
+        "{A:} . skip* . {B:}+ . {C: x > 1}*",
+        "An A, then any number of other events, then one or more Bs in a row, directly followed by"
+        " any number of Cs in a row whose x is above 1.",
+    ),
+    (
+        "par",
+        "try A ; B[done] unless C",
+        "Wait for an A, then wait for a B, and at its end emit done; give up if a C comes before"
+        " that.",
+    ),
     (
         "match_recognize",
         "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
         " DEFINE b AS price > a.price)",
         "In rows that follow one another, one A, then one or more B (as few as possible), where B"
-        " is a row such that its price is above the price of A, in the order of time, all of the"
+        " is a row whose price is above the price of A, in the order of time, all of the"
         " same name. Emit one row for each match, with A.price as p, and go on behind the"
         " match.",
     ),

@@ -141,6 +141,10 @@ EXAMPLES: dict[str, tuple[ex.Expression, Any]] = {
     "abs": (fn("abs", -3), 3),
     "abs of the smallest": (fn("abs", -BIG - 1), None),
     "sign": (fn("sign", -2.5), -1),
+    "the sign of a double is a double, whose sums do not overflow": (
+        op(op(fn("sign", 0.1), "+", BIG), ">", 0),
+        True,
+    ),
     "sqrt": (fn("sqrt", 9), 3.0),
     "sqrt of a negative": (fn("sqrt", -1), None),
     "sqrt of NaN": (fn("sqrt", math.nan), math.nan),

@@ -91,7 +91,8 @@ hint: did you mean 'city'?""",
     "price.x = 1": """\
 'price' has no fields, so 'price.x' is unknown
 1 | price.x = 1
-    ^^^^^^^""",
+    ^^^^^^^
+hint: leave out what follows the dot""",
     'name = "MSFT"': """\
 unknown attribute 'MSFT'
 1 | name = "MSFT"
@@ -139,11 +140,13 @@ hint: join strings with concat(x, y)""",
     "ts * 2 > ts": """\
 cannot calculate a timestamp * a number
 1 | ts * 2 > ts
-    ^^^^^^""",
+    ^^^^^^
+hint: arithmetic takes numbers, and times with intervals""",
     "-name = 1": """\
 expected a number, but this is a string
 1 | -name = 1
-     ^^^^""",
+     ^^^^
+hint: write a number here""",
     "bas(price) > 1": """\
 unknown function 'bas'
 1 | bas(price) > 1
@@ -162,27 +165,33 @@ hint: write least(x, y, …)""",
     "abs(name) = 1": """\
 expected a number, but this is a string
 1 | abs(name) = 1
-        ^^^^""",
+        ^^^^
+hint: write a number here""",
     "least(price, name) = 1": """\
 expected a number, but this is a string
 1 | least(price, name) = 1
-                 ^^^^""",
+                 ^^^^
+hint: write a number here""",
     "starts_with(name, note)": """\
 argument 2 of starts_with is a literal value
 1 | starts_with(name, note)
-                      ^^^^""",
+                      ^^^^
+hint: write the value itself, or a parameter""",
     "price LIKE '5%'": """\
 expected a string, but this is a number
 1 | price LIKE '5%'
-    ^^^^^""",
+    ^^^^^
+hint: write a string here""",
     "name REGEXP 'a('": """\
 bad regular expression: missing ): a(
 1 | name REGEXP 'a('
-    ^^^^^^^^^^^^^^^^""",
+    ^^^^^^^^^^^^^^^^
+hint: it is written as RE2 has it, where a sign for itself has \\ before it""",
     "regexp(name, 'a(')": """\
 bad regular expression: missing ): a(
 1 | regexp(name, 'a(')
-                 ^^^^""",
+                 ^^^^
+hint: it is written as RE2 has it, where a sign for itself has \\ before it""",
     "tags = 'x'": """\
 'tags' is of type list<item: string>, which conditions cannot compare
 1 | tags = 'x'
@@ -196,11 +205,13 @@ hint: name one of its fields: city, lat""",
     "sum(b.name) > 1": """\
 expected a number, but this is a string
 1 | sum(b.name) > 1
-    ^^^^^^^^^^^""",
+    ^^^^^^^^^^^
+hint: write a number here""",
     "CASE WHEN flag THEN 1 ELSE 'x' END = 1": """\
 expected a number, but this is a string
 1 | CASE WHEN flag THEN 1 ELSE 'x' END = 1
-                               ^^^""",
+                               ^^^
+hint: write a number here""",
 }
 
 

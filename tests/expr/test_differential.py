@@ -34,7 +34,7 @@ def listed(result: Any, length: int) -> list[Any]:
     return [result.as_py()] * length if isinstance(result, pa.Scalar) else result.to_pylist()
 
 
-@settings(max_examples=volume(82, 1500), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(50, 375), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.expressions(), random_.tables)
 def test_python_and_arrow_give_the_reference_value_on_every_row(
     expression: ex.Expression, table: pa.Table
@@ -49,7 +49,7 @@ def test_python_and_arrow_give_the_reference_value_on_every_row(
         assert same(ours, theirs), (row, ours, theirs)
 
 
-@settings(max_examples=volume(50, 600), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(30, 150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.booleans(), random_.tables, st.integers(0, 6))
 def test_a_mask_does_not_depend_on_how_the_rows_are_batched(
     condition: ex.Expression, table: pa.Table, cut: int
@@ -62,7 +62,7 @@ def test_a_mask_does_not_depend_on_how_the_rows_are_batched(
         assert engine.mask(condition, batch).dtype == np.bool_
 
 
-@settings(max_examples=volume(33, 400), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(20, 100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.booleans(), random_.tables)
 def test_attributes_of_a_variable_are_read_from_its_binding(
     condition: ex.Expression, table: pa.Table

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -176,7 +177,11 @@ ERRORS = {
         ":names is one value, and IN takes a list\n1 | name IN :names\n            ^^^^^^\n"
         "hint: give a list, or write = :names",
     ),
-    "no text": ("name LIKE :p", {"p": 5}, ":p is no text\n1 | name LIKE :p\n              ^^"),
+    "no text": (
+        "name LIKE :p",
+        {"p": 5},
+        ":p is no text\n1 | name LIKE :p\n              ^^\nhint: give the parameter a text",
+    ),
     "a list in a list": ("x IN :x", {"x": [[1]]}, None),
     "an object": ("x = :x", {"x": object()}, None),
     "not finite": ("x = :x", {"x": math.nan}, None),
@@ -245,3 +250,53 @@ def test_several_queries_share_their_parameters() -> None:
     with pytest.raises(CereusError, match="no text has the parameter :z"):
         cereus.compile_many(texts, params={"x": 1, "y": 2, "z": 3})
     assert for_text({"x": 1, "y": 2, "z": 3}, texts["b"]) == {"y": 2}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**5000,
+        [1, 10**5000],
+        {-(10**5000)},
+        Decimal("1e999999999"),
+        Decimal("-1e999999999"),
+        Decimal("1e-999999999"),
+        Decimal("0." + "1" * 100_000),
+        Decimal("sNaN"),
+        timedelta.max,
+        timedelta.min,
+        "\ud800",
+        ["a", "b\udfff"],
+        np.datetime64("2024-01-01T00:00:00.000000001"),
+        np.datetime64("NaT"),
+        np.timedelta64(10**5, "Y"),
+        pd.NaT,
+    ],
+    ids=range(16),
+)
+def test_a_value_that_no_literal_has_is_refused_by_the_name_of_its_parameter(value: Any) -> None:
+    with pytest.raises(CereusError, match="the parameter :x") as caught:
+        parse_condition("a = :x", {"x": value})
+    assert len(str(caught.value)) < 2000
+
+
+def test_times_of_numpy_are_times() -> None:
+    moment, length = np.datetime64("2024-01-31", "ns"), np.timedelta64(3_600_000_000_000, "ns")
+    same = parse_condition("t > TIMESTAMP '2024-01-31' AND u > INTERVAL '1' HOUR")
+    assert parse_condition("t > :t AND u > :u", {"t": moment, "u": length}) == same
+
+
+@pytest.mark.parametrize("text", ["/*" * 250_000, "'" * 500_001, "'a'" * 160_000, "--" * 250_000])
+def test_the_parameters_of_a_long_text_are_found_in_one_pass(text: str) -> None:
+    assert for_text({"x": 1}, text) == {}
+
+
+@pytest.mark.parametrize("given", [{1: 2}, {1: 2, "a": 3}, [1], "x"])
+def test_parameters_without_names_are_refused(given: Any) -> None:
+    with pytest.raises(CereusError, match="parameter"):
+        parse_condition("a = 1", given)
+
+
+def test_a_text_with_half_a_letter_is_refused() -> None:
+    with pytest.raises(CereusError, match="half a letter"):
+        parse_condition("a = '\ud800'")

@@ -17,7 +17,7 @@ from cereus.expr.arrow import evaluate as engine
 from cereus.reference.conditions import normal
 
 from . import strategies as random_
-from .examples import EXAMPLES, fn, lit, op
+from .examples import EXAMPLES, lit, op
 from .test_differential import listed, same
 
 if TYPE_CHECKING:
@@ -158,14 +158,6 @@ def test_events_below_a_prefix_and_under_variables(trades: DataFrame) -> None:
     dearer = op(ex.Attribute(("price",), "b"), ">", ex.Attribute(("price",), "a"))
     pairs = trades.alias("a").crossJoin(trades.alias("b"))
     assert pairs.filter(column(dearer, trades.schema)).count() == 1
-
-
-def test_an_unknown_attribute_is_named(trades: DataFrame) -> None:
-    from cereus.errors import DataError
-    from cereus.spark.expr.evaluate import column
-
-    with pytest.raises(DataError, match="did you mean 'price'"):
-        column(fn("abs", ex.Attribute(("prise",))), trades.schema)
 
 
 def test_cereus_imports_without_pyspark() -> None:

@@ -182,7 +182,8 @@ hint: close it with '}'""",
     "a = 1)": """\
 this ')' closes nothing
 1 | a = 1)
-         ^""",
+         ^
+hint: leave it out, or open it before""",
     "a < b < c": """\
 expected an arithmetic operator, AND, OR or the end of the text, but found '<'
 1 | a < b < c
@@ -276,7 +277,8 @@ hint: write it with an exponent, as 1e20""",
     "a = 1e999": """\
 this number is too large for a double
 1 | a = 1e999
-        ^^^^^""",
+        ^^^^^
+hint: the largest is about 1.8e308""",
     "a = 1\nAND b = \nAND c": """\
 expected an attribute or a value, but found 'AND'
 3 | AND c

@@ -8,13 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import cereus
 from cereus import show
-from cereus.errors import CereusError
+from cereus.errors import CereusError, CereusWarning
 from tests.volume import volume
 
 EVENTS = pa.table(
@@ -164,7 +165,7 @@ def longest(events: list[tuple[int, str]], steps: list[str], within: float, gap:
     return extended([])
 
 
-@pytest.mark.parametrize("seed", range(volume(10, 300)))
+@pytest.mark.parametrize("seed", range(volume(6, 75)))
 def test_the_pass_finds_the_longest_chain_of_every_key(seed: int) -> None:
     draw = random.Random(seed)
     size, keys = draw.randint(1, 40), draw.randint(1, 4)
@@ -198,3 +199,69 @@ def assert_is_a_chain(
     assert len(times) == row["level"] and times[-1] - times[0] <= within
     assert all(0 <= late - early <= gap for early, late in pairwise(times))
     assert all((time, step) in events for time, step in zip(times, steps, strict=False))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"gaps": 5},
+        {"gaps": [5, 5]},
+        {"gaps": object()},
+        {"within": timedelta.max},
+        {"within": 5},
+        {"by": 5},
+        {"by": [None]},
+        {"by": {"a": 1}},
+        {"by": "tags"},
+        {"period": 5},
+        {"period": ["day"]},
+        {"unit": ["s"]},
+        {"where": ["x"]},
+        {"where": 5},
+        {"sort": np.array([True, False])},
+        {"sort": "no"},
+        {"time": None},
+        {"key": 5},
+        {"type": ["type"]},
+        {"params": [1]},
+        {"params": {1: 2, "a": 1}},
+        {"steps": [5]},
+        {"steps": {1: "VIEW"}},
+        {"steps": {"\ud800": "VIEW"}},
+        {"steps": ["VIEW" * 100_000 + "["]},
+    ],
+    ids=range(25),
+)
+def test_what_is_no_argument_of_a_funnel_is_refused(more: dict[str, Any]) -> None:
+    table = EVENTS.append_column("tags", pa.array([["a"]] * len(EVENTS)))
+    with pytest.raises(CereusError) as caught:
+        cereus.funnel(table, **{"steps": STEPS, **WHO, **more})
+    assert len(str(caught.value)) < 2000
+
+
+@pytest.mark.parametrize("name", ["keys", "step", "name", "dropped", "level", "took"])
+def test_a_segment_that_is_called_as_a_column_of_the_answer_is_refused(name: str) -> None:
+    table = EVENTS.rename_columns({"land": name})
+    with pytest.raises(CereusError, match="has a column of this name already"):
+        cereus.funnel(table, STEPS, by=name, **WHO)
+
+
+def test_keys_without_a_number_are_one_segment() -> None:
+    nan = float("nan")
+    score = pa.array([nan, nan, nan, nan, nan, None, 1.0, 1.0], from_pandas=False)
+    funnel = cereus.funnel(EVENTS.append_column("score", score), ["VIEW"], by="score", **WHO)
+    assert repr(funnel.steps["score"].to_pylist()) == "[1.0, nan]"
+    assert counts(funnel) == [1, 2]
+
+
+def test_a_step_that_no_event_is_warns_in_python() -> None:
+    with pytest.warns(CereusWarning, match="no event has the type 'PAYED'; did you mean 'PAY'"):
+        funnel = cereus.funnel(EVENTS, ["VIEW", "PAYED"], **WHO)
+    assert len(funnel.warnings) == 1
+
+
+def test_thousands_of_steps_take_seconds() -> None:
+    names = [f"S{n}" for n in range(3000)]
+    table = pa.table({"user": [1] * 3000, "type": names, "ts": range(3000)})
+    funnel = cereus.funnel(table, names, **WHO)
+    assert counts(funnel) == [1] * 3000

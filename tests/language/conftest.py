@@ -33,8 +33,10 @@ def then() -> Iterator[ModuleType]:
 @pytest.fixture(scope="module")
 def spark_then(
     spark: SparkSession, then: ModuleType, tmp_path_factory: pytest.TempPathFactory
-) -> SparkSession:
+) -> Iterator[SparkSession]:
     """A session whose workers have the package too."""
     packed = shutil.make_archive(str(tmp_path_factory.mktemp("plugin") / "then"), "zip", PLUGIN)
+    found_here = sys.path.copy()
     spark.sparkContext.addPyFile(packed)
-    return spark
+    yield spark
+    sys.path[:] = found_here  # Spark adds the package here too

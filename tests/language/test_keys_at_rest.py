@@ -37,6 +37,9 @@ CASES = [
     ("par", "A ; B[X]", None),
     ("algebra", "A + B", None),
     ("algebra", "A | B", 60),
+    ("algebra", "(A ; B)_9", 60),
+    ("algebra", "(A + (B ; A))_9 | C", 60),
+    ("algebra", "A ; (B ; C)_9", None),
     ("ceql", "SELECT * WHERE A : B", 90),
     ("ceql", "SELECT * WHERE A : B WITHIN 3 EVENTS", 90),
     ("ceql", "SELECT * WHERE A ; B WITHIN 9 seconds", 60),
@@ -47,11 +50,8 @@ CASES = [
 def forget_at(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all languages look for keys to forget when there are so many."""
     from cereus.engine.match import forgetting
-    from cereus.languages.algebra import executor as algebra
-    from cereus.languages.par import executor as par
 
-    for module in (forgetting, algebra, par):
-        monkeypatch.setattr(module, "FORGET_AT", many)
+    monkeypatch.setattr(forgetting, "FORGET_AT", many)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -87,6 +87,7 @@ NEW_KEYS = [
     ("sase", "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { } WITHIN 9 seconds"),
     ("par", "repeat (A ; B[X])"),
     ("algebra", "A | B"),
+    ("algebra", "(A ; B)_5"),
     ("match_recognize", f"{ROWS} a AS type = 'A', b AS type = 'B')"),
 ]
 

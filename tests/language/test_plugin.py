@@ -189,7 +189,7 @@ def test_help_names_it_and_its_options(files: Path) -> None:
 def test_live_buckets_find_what_a_run_finds() -> None:
     import random
 
-    from tests.spark.streams import Stream, parts, recipe_of, shuffled, with_end
+    from tests.spark.live.streams import Stream, parts, recipe_of, shuffled, with_end
 
     dice = random.Random(3)
     batches = parts(shuffled(EVENTS, 3, dice), 4, dice)
@@ -210,6 +210,7 @@ def test_spark_matches_a_dataframe(spark_then: SparkSession) -> None:
     assert Counter(row["query"] for row in rows) == {"then": len(FOUND), "ceql": len(FOUND)}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_matches_a_stream(spark_then: SparkSession, files: Path) -> None:
     from pyspark import cloudpickle

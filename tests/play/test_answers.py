@@ -71,6 +71,12 @@ def test_a_translation_finds_the_same_matches() -> None:
     assert again["total"] == answer("run", given, EVENTS)["total"] > 0
 
 
+def test_what_cannot_be_said_elsewhere_says_why_in_one_line() -> None:
+    given = request("market", "ceql", "SELECT s WHERE SELL AS s")
+    (other,) = answer("others", given, EVENTS)["texts"]
+    assert other["reason"] == "SREMO has no variables to select: write SELECT *"
+
+
 def test_an_error_says_where_it_is() -> None:
     given = request("market", "ceql", "SELECT * WHERE SELL AS s FILTER s[vol > 1]")
     (problem,) = answer("check", given, EVENTS)["problems"]

@@ -93,7 +93,7 @@ def test_matches_of_all_keys_are_in_the_order_of_time() -> None:
 def test_a_page_without_matches() -> None:
     made = page("SELECT * WHERE HALT")
     assert "Along time" not in made
-    assert "Why there are no more" in made
+    assert "Why there are none" in made
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
@@ -113,5 +113,17 @@ def test_misses_of_many_events_are_cut_short() -> None:
     events = pa.table({"type": ["A"] * 300 + ["B"], "x": range(301)})
     query = cereus.compile("SELECT MAX * WHERE A+ ; B FILTER B[x > 900]")
     made = report(query, events)
-    assert "301 in all" in made and "The first of" in made
+    assert "301 in all" in made and "The first 12 events of every miss." in made
     assert made.count("<tr>") < 200
+
+
+def test_a_run_without_matches_has_no_empty_table() -> None:
+    none = page("SELECT * WHERE SELL AS s FILTER s[price > 900]")
+    assert "<p>There are none.</p>" in none and "Why there are none" in none
+    assert '<table id="matches">' not in none and 'id="filter"' not in none
+
+
+def test_misses_are_numbered_as_their_events_are() -> None:
+    made = page("SELECT * WHERE SELL AS s FILTER s[price > 900]")
+    assert "<th>miss</th><th>rows</th><th>what it misses</th>" in made
+    assert "<td>1</td><td>2</td><td>the condition s[price &gt; 900]" in made

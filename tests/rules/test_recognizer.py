@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,8 @@ import cereus
 from cereus import Rule, RuleRecognizer
 from cereus.errors import CereusError, DataError, LimitError, SnapshotError
 from cereus.limits import Limits
+from cereus.rules.rule import rules_in
+from tests.volume import volume
 
 STREAM = cereus.Stream(time="t", unit="s", keys=["k"])
 SCHEMA = pa.schema({"type": pa.string(), "t": pa.int64(), "k": pa.string(), "x": pa.int64()})
@@ -55,7 +58,7 @@ def rows(found: pa.Table) -> Counter[str]:
 
 
 def test_a_rule_answers_as_if_it_were_alone_from_when_it_was_put() -> None:
-    for seed in range(6):
+    for seed in range(volume(3, 6)):
         draw = Random(seed)
         together = recognizer()
         alone: dict[str, RuleRecognizer] = {}
@@ -243,3 +246,68 @@ def test_a_limit_that_is_reached_ends_it_and_refused_events_do_not() -> None:
 def test_time_is_a_number_or_a_datetime() -> None:
     with pytest.raises(DataError, match="not a str"):
         recognizer().advance("x")  # type: ignore[arg-type]
+
+
+ROW: dict[str, Any] = {"name": "a", "text": "SELECT * WHERE A FILTER A[x > :low]"}
+
+
+@pytest.mark.parametrize("value", ["false", "true", "", 0, 1.0, [False]])
+def test_a_flag_that_is_no_boolean_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(CereusError, match="'enabled' of a rule is true or false"):
+        recognizer().put({**ROW, "enabled": value})
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"parameters": "[" * 100_000}, "not JSON"),
+        ({"parameters": '{"low":' * 50_000}, "not JSON"),
+        ({"parameters": {"low": {"a": 1}}}, "the parameter :low is of the type dict"),
+        ({"parameters": {"low": [[1]]}}, "the parameter :low is of the type list"),
+        ({"parameters": {"low": object()}}, "the parameter :low is of the type object"),
+        ({"parameters": {"low": {"datetime": "soon"}}}, "the parameter :low"),
+        ({"parameters": {1: 2}}, "have names"),
+        ({"parameters": [1, 2]}, "a mapping, not a list"),
+        ({"options": {"stream": "s"}}, "no option 'stream'"),
+        ({"options": {"schema": 1}}, "no option 'schema'"),
+        ({"name": "\ud800"}, "the name of a rule holds half a letter"),
+        ({"language": 5}, "the language of a rule is a text"),
+    ],
+)
+def test_a_rule_with_hostile_values_is_refused_by_name(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(CereusError, match=message) as caught:
+        recognizer().put({**ROW, **more})
+    assert len(str(caught.value)) < 2000
+
+
+def test_times_are_parameters_that_a_snapshot_keeps() -> None:
+    stream = cereus.Stream(time="t")
+    schema = pa.schema({"type": pa.string(), "t": pa.timestamp("us"), "n": pa.int64()})
+    text = "SELECT * WHERE A FILTER A[t > :since AND t - :since < :most AND n IN :some]"
+    given = {"since": datetime(2024, 1, 1), "most": timedelta(days=1), "some": (1, 2)}
+    rule = Rule("r", text, parameters=given)
+    made = RuleRecognizer(stream=stream, schema=schema, rules=[rule])
+    assert [each.error for each in made.changes] == [None]
+    again = RuleRecognizer.restored(made.snapshot(), stream=stream, schema=schema)
+    assert again.rules == {"r": rule} and again.put(rule) == []
+    row = {"type": "A", "t": datetime(2024, 1, 1, 12), "n": 2}
+    assert again.push([row]).num_rows == 1
+    assert Rule.of(json.loads(rule.written())) == rule
+
+
+@pytest.mark.parametrize(
+    "more", [{"stream": None}, {"stream": "t"}, {"limits": 5}, {"rules": 5}, {"rules": "x" * 5000}]
+)
+def test_arguments_of_a_rule_recognizer_are_checked(more: dict[str, Any]) -> None:
+    with pytest.raises(CereusError):
+        RuleRecognizer(**{"stream": STREAM, "schema": SCHEMA, **more})
+    with pytest.raises(CereusError):
+        recognizer().remove(["a"])  # type: ignore[arg-type]
+    with pytest.raises(SnapshotError):
+        RuleRecognizer.restored("x", stream=STREAM, schema=SCHEMA)  # type: ignore[arg-type]
+
+
+def test_names_of_many_rules_are_compared_in_one_pass() -> None:
+    rules = [{"name": str(n), "text": "x"} for n in range(30_000)]
+    with pytest.raises(CereusError, match="two rules are called '29999'"):
+        rules_in([*rules, rules[-1]])

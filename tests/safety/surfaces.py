@@ -13,6 +13,7 @@ import cereus
 from cereus.errors import CereusError, QueryError
 from cereus.language.formatting import formatted
 from cereus.language.registry import language
+from cereus.lsp import features
 from cereus.show import diagram
 from cereus.translate.translate import translated
 
@@ -41,6 +42,14 @@ STREAM = cereus.Stream(time="ts")
 LANGUAGES = ("algebra", "ceql", "match_recognize", "par", "sase", "sremo")
 LONGEST_MESSAGE = 3_000
 
+TextUse = Callable[[str, str], Any]
+"""Of a text and the name of its language."""
+TEXT_USES: dict[str, TextUse] = {
+    "format": lambda text, dialect: formatted(text, language(dialect)),
+    "problems": lambda text, dialect: features.problems(text, language(dialect)),
+    "meaning": lambda text, dialect: features.meaning(text, language(dialect)),
+    "completions": lambda text, dialect: features.completions(text, len(text), language(dialect)),
+}
 Use = Callable[[cereus.Query], Any]
 USES: dict[str, Use] = {
     "explain": lambda query: query.explain(),
@@ -53,6 +62,9 @@ USES: dict[str, Use] = {
     "flat": lambda query: query.flat(SCHEMA),
     "run": lambda query: query.run(EVENTS),
     "count": lambda query: query.count(EVENTS),
+    "why": lambda query: query.why(EVENTS),
+    "why not": lambda query: query.why_not(EVENTS, [0, 1]),
+    "push": lambda query: pushed(query).snapshot(),
 }
 
 
@@ -60,10 +72,17 @@ def compiled(text: str, dialect: str, schema: pa.Schema | None = SCHEMA) -> cere
     return cereus.compile(text, dialect=dialect, schema=schema, stream=STREAM)
 
 
+def pushed(query: cereus.Query) -> cereus.Recognizer:
+    recognizer = query.recognizer(schema=SCHEMA)
+    recognizer.push(EVENTS)
+    return recognizer
+
+
 def use(text: str, dialect: str) -> bool:
     """Do everything with a text; whether it is a query. What is no CereusError escapes."""
-    with suppress(CereusError):
-        formatted(text, language(dialect))
+    for ask in TEXT_USES.values():
+        with suppress(CereusError):
+            ask(text, dialect)
     try:
         query = compiled(text, dialect)
     except CereusError as error:

@@ -204,7 +204,7 @@ def test_keys_apart_have_the_matches_of_all_together(number: int) -> None:
     """What a query with keys finds in a stream is what it finds in the events of each key."""
     dialect, text = QUERIES[number]
     keys = () if "PARTITION BY k" in text else ("k",)
-    for case in range(volume(3, 50)):
+    for case in range(volume(3, 12)):
         events = stream(Random(f"keys {case}"))
         query = cereus.compile(text, dialect=dialect, stream=cereus.Stream(time="ts", keys=keys))
         apart = 0

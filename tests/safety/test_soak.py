@@ -85,7 +85,7 @@ def test_memory_follows_the_window(name: str) -> None:
     remembered: list[int] = []
     spent: list[Costs] = []
     results = 0
-    for batch in batches(volume(12, 400)):
+    for batch in batches(volume(8, 100)):
         results += len(recognizer.push(batch))
         if name in ADVANCED:
             results += len(recognizer.advance(batch.column("ts")[-1].as_py()))

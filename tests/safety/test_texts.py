@@ -33,7 +33,7 @@ def text_of(case: int, dialect: str) -> str:
 
 @pytest.mark.parametrize("dialect", LANGUAGES)
 def test_only_a_cereus_error_escapes(dialect: str) -> None:
-    cases = volume(40, 400)
+    cases = volume(24, 100)
     queries = sum(use(text_of(case, dialect), dialect) for case in range(cases))
     assert 0 < queries < cases
 

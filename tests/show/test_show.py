@@ -14,6 +14,7 @@ import pytest
 import cereus
 from cereus import show
 from cereus.errors import CereusError
+from cereus.pictures.diagram import Diagram
 from cereus.pictures.layout import laid_out
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
@@ -52,6 +53,41 @@ def test_the_detection_of_an_event_expression_in_dot() -> None:
     assert f"{expression.compiled.bounds.state_bytes} bytes for each key" in dot  # type: ignore[attr-defined]
 
 
+def test_a_row_pattern_says_what_its_variables_ask() -> None:
+    text = "MATCH_RECOGNIZE (ORDER BY t ALL ROWS PER MATCH PATTERN (a b+) DEFINE b AS x > PREV(x))"
+    dot = show.diagram(cereus.compile(text, dialect="match_recognize")).dot
+    assert (
+        'label="B: x > PREV(x)\\l1, 2, …: the way that is tried first, then the others\\l"' in dot
+    )
+
+
+def test_an_end_stands_behind_all_that_lead_to_it() -> None:
+    """A label between two nodes of one layer would lie on one of them."""
+    pytest.importorskip("igraph")
+    text = "repeat (A ; try (B ; B)[out] unless A)"
+    graph = show.diagram(cereus.compile(text, dialect="par")).graph
+    spots = laid_out(graph)
+    ends = {node.name for node in graph.nodes} - {edge.tail for edge in graph.edges}
+    assert ends
+    for edge in graph.edges:
+        if edge.head in ends:
+            assert spots[edge.tail].x < spots[edge.head].x
+
+
+def test_what_is_written_at_an_upright_edge_stands_beside_it() -> None:
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    edges = 's -> a; s -> b; a -> b [label="down"]; b -> a [label="up"];'
+    drawn = Diagram(f"digraph g {{ s [shape=point]; {edges} }}")
+    spots = laid_out(drawn.graph)
+    assert spots["a"].x == spots["b"].x
+    svg = ElementTree.fromstring(drawn.svg())
+    written = {"".join(e.itertext()): e for e in svg.iter("{http://www.w3.org/2000/svg}text")}
+    for text in ("down", "up"):
+        at = float(written[text][0].attrib["x"])
+        assert abs(at - spots["a"].x) > 3 * len(text)
+
+
 def test_a_large_automaton_is_cut() -> None:
     many = " ALL ".join(f"(A{i} ; B{i})" for i in range(5))
     dot = show.diagram(cereus.compile(f"SELECT * FROM S WHERE {many}")).dot
@@ -67,6 +103,15 @@ def test_a_picture_needs_no_graphviz() -> None:
     assert {"s0", "s1", "s2", "t0/ a", "t1/ b"} <= set(texts)
     assert "t0: A where name = 'x\"y'" in texts
     assert drawn._repr_svg_() == drawn.svg()
+
+
+def test_a_diagram_is_saved_as_charts_are(tmp_path: Path) -> None:
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    show.save(show.diagram(query()), tmp_path / "automaton.svg")
+    assert (tmp_path / "automaton.svg").read_text("utf-8").startswith("<svg")
+    with pytest.raises(CereusError, match="cannot draw to"):
+        show.save(show.diagram(query()), tmp_path / "automaton.html")
 
 
 def test_nodes_stand_apart_from_left_to_right() -> None:

@@ -88,3 +88,12 @@ def test_a_path_is_a_path() -> None:
     for wrong in ([], [3]):
         with pytest.raises(CereusError):
             Files(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", ["{a,b}" * 40, "{" + "a," * 20_000 + "}", "x" * 5000, "x" * 5000 + "*", "a\0", "a\0*"]
+)
+def test_names_that_no_file_has_are_refused_at_once(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        cereus.compile("SELECT * WHERE A").run(str(tmp_path / name))
+    assert len(str(caught.value)) < 1000

@@ -89,3 +89,20 @@ def test_a_lazy_frame_of_polars_is_computed() -> None:
     lazy = polars.LazyFrame({"x": [1, 2, 3]}).filter(polars.col("x") > 1)
     clause = "MATCH_RECOGNIZE (MEASURES sum(x) AS total PATTERN (a+))"
     assert list(cereus.compile(clause, dialect="match_recognize").run(lazy)) == [{"total": 5}]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        {1: 2},
+        {1: [2]},
+        [{1: 2}],
+        {("a",): [1]},
+        [{"type": "\ud800"}],
+        {"type": ["\ud800"]},
+        [{"type": "A", "x": 10**5000}],
+    ],
+)
+def test_what_arrow_cannot_hold_is_no_table(events: Any) -> None:
+    with pytest.raises(DataError, match="cannot read the events"):
+        cereus.compile("SELECT * WHERE A").run(events)

@@ -51,7 +51,7 @@ def test_a_column_is_the_narrowest_that_all_texts_are(
     assert kind_of(texts) == kind
 
 
-@settings(max_examples=volume(50, 2500))
+@settings(max_examples=volume(30, 625))
 @given(st.lists(st.sampled_from(WORDS), max_size=6), st.integers(0, 6))
 def test_how_texts_are_cut_into_blocks_does_not_matter(texts: list[str | None], cut: int) -> None:
     kind = kind_of(texts)

@@ -118,7 +118,7 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     ("text", "dialect"),
     [
         (UNPAID, "ceql"),
-        (LATE, "ceql"),
+        pytest.param(LATE, "ceql", marks=pytest.mark.long),
         pytest.param(LATE_RUNS, "sase", marks=pytest.mark.long),
         pytest.param(PAST, "ceql", marks=pytest.mark.long),
         pytest.param(NEXT, "sase", marks=pytest.mark.long),

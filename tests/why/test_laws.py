@@ -28,7 +28,7 @@ from tests.languages.sase import strategies as sase
 from tests.languages.sremo import random_queries as sremo
 from tests.volume import volume
 
-CASES = range(volume(8, 150))
+CASES = range(volume(6, 37))
 
 
 def check(query: cereus.Query, table: pa.Table) -> int:
@@ -107,7 +107,7 @@ def test_the_algebra(seed: int) -> None:
     )
 
 
-@settings(max_examples=volume(8, 150), deadline=None)
+@settings(max_examples=volume(6, 37), deadline=None)
 @given(st.data())
 def test_par(data: st.DataObject) -> None:
     program = data.draw(par.programs(leaves=4))
@@ -115,7 +115,7 @@ def test_par(data: st.DataObject) -> None:
     check(cereus.compile(program, dialect="par", stream=Stream(time="t")), table)
 
 
-@settings(max_examples=volume(8, 150), deadline=None)
+@settings(max_examples=volume(6, 37), deadline=None)
 @given(st.data())
 def test_match_recognize(data: st.DataObject) -> None:
     text = data.draw(clauses.clauses(clauses.OF_SLOTS))

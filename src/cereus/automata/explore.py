@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
@@ -52,7 +53,7 @@ class Explored:
         """The states in which a match may be complete, at once or in time."""
         return self.accepting | self.closing
 
-    @property
+    @cached_property
     def useful(self) -> frozenset[int]:
         """The states from which a completing one can be reached."""
         before: dict[int, set[int]] = {}

@@ -2,7 +2,8 @@
 
 Where no event can belong to two parts, a match of `A ALL B ALL …` is any choice of one event for
 each part. So the events of each part are gathered on their own, and combined when an event comes
-while all parts have some (`engine.kernel.gathering`): n + 1 states in place of 2ⁿ.
+while all parts have some (`engine.kernel.gathering`): n + 1 states in place of 2ⁿ. One event may be
+asked for behind them, `(A ALL B ALL …) ; C`: then an event of this last part combines them.
 """
 
 from __future__ import annotations
@@ -22,15 +23,24 @@ class Gathering(Automaton):
     """The events of each part, gathered apart: a run marks one event of one part, and stays there.
 
     A state is the number of a part, or NOTHING_YET. What it accepts are the events of one part,
-    which are no matches: only a kernel that combines them may run it.
+    which are no matches: only a kernel that combines them may run it. Where the last part `ends`
+    the match, only its events are accepted, and no event of it is kept for later.
     """
 
     parts: tuple[Automaton, ...]
+    ends: bool = False
+
+    @property
+    def end(self) -> int:
+        """The state of the part that ends the match, which is none where any part may."""
+        return len(self.parts) - 1 if self.ends else len(self.parts)
 
     def initial(self) -> Iterable[State]:
         return (NOTHING_YET,)
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        if state == self.end:
+            return
         yield Move(NOTHING, state)
         if state != NOTHING_YET:
             return
@@ -41,7 +51,7 @@ class Gathering(Automaton):
                         yield move._replace(target=number)
 
     def accepts(self, state: Any) -> bool:
-        return bool(state != NOTHING_YET)
+        return bool(state == self.end if self.ends else state != NOTHING_YET)
 
 
 def atoms_of(part: Automaton) -> list[AtomAutomaton] | None:

@@ -34,13 +34,15 @@ class Slot(NamedTuple):
 
     The slots of equalities sort first, so that runs can be found by their values. A slot that
     `chooses` says where a part of the pattern was begun of whose runs only the best goes on
-    (`memory.chosen`): `earliest` or `latest`.
+    (`memory.chosen`): `earliest` or `latest`. One that `is_set` has a set of values, as the number
+    that the kernel knows it by.
     """
 
     by_order: bool
     number: int
     side: int
     chooses: str = ""
+    is_set: bool = False
 
 
 class Check(NamedTuple):
@@ -48,7 +50,9 @@ class Check(NamedTuple):
     in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
 
     With a `term` (`memory.terms`), `holds` requires that it is true, and `fails` that it is not.
-    `absent` and `present` ask about events of the past (`memory.terms.Absent`).
+    `absent` and `present` ask about events of the past (`memory.terms.Absent`). Of a slot that has
+    a set, `not in` requires that no member is the value in the column, nor NULL, and `every` that
+    the term is true of each.
     """
 
     op: str
@@ -71,7 +75,8 @@ class Update(NamedTuple):
     Totals leave NULL out: `sum int` (with `carry int`, see `memory.terms`), `min int`, `max int`,
     the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
     takes the event's own measure (its time or position, by which windows go), and no column,
-    `ordinal` its number among all events, and `scope` the same for a slot that chooses.
+    `ordinal` its number among all events, and `scope` the same for a slot that chooses. `insert`
+    adds the value to the set of the slot.
     """
 
     slot: Slot

@@ -30,6 +30,8 @@ MOST_MOVES = 50_000
 """Moves of one set of states on one letter: they take some seconds."""
 MOST_MOVES_EXPLORED = 30_000
 """The same where a set of states is only looked at."""
+ORDERS = ("<", "<=", ">", ">=")
+"""Checks that only runs on one side of a value can satisfy."""
 Shown = TypeVar("Shown")
 """What is seen of a label: names of variables, or the kernel's number for them."""
 
@@ -84,6 +86,19 @@ def index_columns(slot: Slot, moves: Iterable[Checks]) -> frozenset[int]:
         {each.column for each in m if each.op == "=" and each.slot == slot} for m in moves
     ]
     return frozenset(set.intersection(*equal_columns) if equal_columns else ())
+
+
+def index_orders(moves: Iterable[Checks]) -> frozenset[tuple[str, Slot, int]]:
+    """The orders, of a slot and a column, that all these moves ask for; each can index the runs."""
+    orders = [
+        {
+            (each.op, each.slot, each.column)
+            for each in m
+            if each.op in ORDERS and each.slot is not None
+        }
+        for m in moves
+    ]
+    return frozenset(set.intersection(*orders) if orders else ())
 
 
 def slots_of(automaton: Automaton, states: States) -> Slots:

@@ -48,7 +48,9 @@ class WindowTexts(Conditions):
             return value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise QuerySyntaxError(
-                f"{tokens[-1]} is {value!r}, and a number is needed here", span=span_of(meta)
+                f"{tokens[-1]} is {value!r}, and a number is needed here",
+                span=span_of(meta),
+                hint="give the parameter a number, or a timedelta",
             )
         return repr(value)
 

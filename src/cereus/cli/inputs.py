@@ -72,7 +72,9 @@ def written(argument: str) -> Written:
     except FileNotFoundError:
         raise CereusError(f"there is no query file {str(path)!r}", hint="check the path") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise CereusError(f"cannot read the query file {str(path)!r}: {error}") from None
+        raise CereusError(
+            f"cannot read the query file {str(path)!r}: {error}", hint="it is a text in UTF-8"
+        ) from None
 
 
 def _is_query_file(path: Path) -> bool:

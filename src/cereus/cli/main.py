@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import errno
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+import typer.main
 
 import cereus
-from cereus.cli import run
-from cereus.cli.commands import (
-    bench,
-    demo,
-    equivalent,
-    fmt,
-    funnel,
-    lsp,
-    play,
-    queries,
-    report,
-    spark,
-    sql,
-    status,
-    why,
-)
 from cereus.cli.help import PlainFlags
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
@@ -34,8 +20,44 @@ INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
 
 
+COMMANDS = {
+    "run": "run:run",
+    "status": "commands.status:status",
+    "sql": "commands.sql:sql",
+    "explain": "commands.queries:explain",
+    "check": "commands.queries:check",
+    "why": "commands.why:why",
+    "report": "commands.report:report",
+    "play": "commands.play:play",
+    "fmt": "commands.fmt:fmt",
+    "lsp": "commands.lsp:lsp",
+    "show": "commands.queries:show",
+    "equivalent": "commands.equivalent:equivalent",
+    "funnel": "commands.funnel:run_funnel",
+    "bench": "commands.bench:bench",
+    "demo": "commands.demo:demo",
+    "spark": "commands.spark:app",
+}
+"""The commands in the order in which they are shown, and where they are. One is loaded when it is
+asked for: `cereus run` waits for no other."""
+
+
 class Commands(PlainFlags):
     """The commands; an error of Cereus is a message and exit code 1, never a traceback."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.add_command(_loaded(cmd_name), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS:  # a hint names those that are known
+            for name in COMMANDS:
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -85,22 +107,15 @@ def options(
         show_warning(notice)
 
 
-app.command("run")(run.run)
-app.command("status")(status.status)
-app.command("sql")(sql.sql)
-app.command("explain")(queries.explain)
-app.command("check")(queries.check)
-app.command("why")(why.why)
-app.command("report")(report.report)
-app.command("play")(play.play)
-app.command("fmt")(fmt.fmt)
-app.command("lsp")(lsp.lsp)
-app.command("show")(queries.show)
-app.command("equivalent")(equivalent.equivalent)
-app.command("funnel")(funnel.run_funnel)
-app.command("bench")(bench.bench)
-app.command("demo")(demo.demo)
-app.add_typer(spark.app, name="spark")
+def _loaded(name: str) -> Any:
+    module, _, place = COMMANDS[name].partition(":")
+    command = getattr(import_module(f"cereus.cli.{module}"), place)
+    if isinstance(command, typer.Typer):
+        return typer.main.get_command(command)
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone.command(name)(command)
+    return typer.main.get_command(alone)
+
 
 if __name__ == "__main__":
     app()

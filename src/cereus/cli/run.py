@@ -16,7 +16,6 @@ from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, is_given
 from cereus.cli.local import Outcome, run_local
-from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
 from cereus.cli.view import columns_to_show, err, matches_table, out, rate_text
 from cereus.engine.results.time_order import TIME
@@ -137,6 +136,8 @@ def run(
         if any(elsewhere) or is_given(columns) or is_given(language) or is_given(reading):
             hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
+        from cereus.cli.pipeline import run_pipeline
+
         run_pipeline(
             query,
             master=master,

@@ -68,6 +68,7 @@ def matches_table(
     """One line per matched event, a rule between matches; a long match without its middle."""
     with_variables = any(event.variables for match in matches for event in match.events)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.min_width = len(title)  # a title would be broken into lines of the table's width
     table.add_column(one, justify="right", style="dim")
     if with_variables:
         table.add_column("variable", style="cyan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from operator import add
 
 
 @dataclass
@@ -27,7 +26,14 @@ class Costs:
     bytes: int = 0
 
     def __add__(self, other: Costs) -> Costs:
-        return Costs(*map(add, vars(self).values(), vars(other).values()))
+        return Costs(
+            self.events + other.events,
+            self.tests + other.tests,
+            self.kept + other.kept,
+            self.steps + other.steps,
+            self.nodes + other.nodes,
+            self.bytes + other.bytes,
+        )
 
     def __str__(self) -> str:
         return ", ".join(f"{getattr(self, f.name):,} {f.name}" for f in fields(self))

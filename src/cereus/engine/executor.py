@@ -207,8 +207,7 @@ class PatternExecutor(Executor):
             limits=limits,
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
-            # states that remember values are forgotten again, and so cannot be shared
-            cache=None if plan.traits.remembers_values else cache,
+            cache=cache,
             reader=reader,
         )
         self.following: WaitingMatches | None = None

@@ -1,8 +1,10 @@
-"""Lets long loops end when nobody waits for them any more.
+"""Lets long loops end when nobody waits for them any more, or when they have done enough.
 
 Compiled loops run without the interpreter's lock, and so without its checks for Ctrl-C. They call
 `look_up` every so many steps, well below a second apart. In the main thread Python's own signals
-are looked at then; in a thread that works for another, whether that one has given up.
+are looked at then; in a thread that works for another, whether that one has given up; and where
+work is bounded, how often it was looked up: a count of steps, so that the bound is the same on
+every machine.
 """
 
 from __future__ import annotations
@@ -10,6 +12,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cereus.errors import LimitError
 
 
 class StoppedError(Exception):
@@ -30,8 +35,51 @@ def stopping_at(flag: threading.Event) -> Iterator[None]:
         _here.flag = before
 
 
+@dataclass
+class BoundedWork:
+    """How often something may look up, and has done so."""
+
+    most: int
+    done: int = 0
+
+
+@contextmanager
+def bounded(most: int) -> Iterator[BoundedWork]:
+    """What this thread does meanwhile ends in a LimitError when it looks up more often."""
+    before = getattr(_here, "work", None)
+    _here.work = BoundedWork(most)
+    try:
+        yield _here.work
+    finally:
+        _here.work = before
+
+
+@contextmanager
+def sharing(parts: int) -> Iterator[None]:
+    """What this thread does meanwhile may take one of so many parts of what is left of its work,
+    so that some is left for others."""
+    work: BoundedWork | None = getattr(_here, "work", None)
+    if work is None:
+        yield
+        return
+    with bounded((work.most - work.done) // parts) as part:
+        try:
+            yield
+        finally:
+            work.done += part.done
+
+
 def look_up() -> None:
     """Raise if the work of this thread is to end."""
     flag = getattr(_here, "flag", None)
     if flag is not None and flag.is_set():
         raise StoppedError
+    work = getattr(_here, "work", None)
+    if work is not None:
+        work.done += 1
+        if work.done > work.most:
+            raise too_many_steps()
+
+
+def too_many_steps() -> LimitError:
+    return LimitError("this takes too many steps", hint="ask about fewer events, or write a window")

@@ -13,6 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+NO_INTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+NO_CODES: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+NO_COLUMNS: npt.NDArray[np.int64] = np.zeros((1, 0), np.int64)
+"""What has no numbers yet; to be had without making an array."""
 SMALL = 1 << 11
 """Of so few numbers the C library keeps the memory anyway."""
 

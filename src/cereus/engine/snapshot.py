@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from cereus.errors import SnapshotError
 from cereus.state import codec
+from cereus.state.damage import damaged
 
 NAME = b"cereus-snapshot-"
 MAGIC = NAME + b"2\n"
@@ -34,7 +35,7 @@ def unsealed(data: bytes | memoryview) -> memoryview:
     view = memoryview(data)
     digest, rest = view[:DIGEST], view[DIGEST:]
     if hashlib.sha256(rest).digest() != digest:
-        raise SnapshotError("these bytes are not a snapshot, or it was damaged")
+        raise damaged("its digest is another one")
     return rest
 
 
@@ -57,7 +58,7 @@ def _not_this_format(begin: bytes) -> SnapshotError:
             "does not read",
             hint="go on with that version, or start fresh",
         )
-    return SnapshotError("these bytes are not a snapshot of this version of Cereus")
+    return damaged("a snapshot begins with another word")
 
 
 def _check_header(header: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -79,6 +80,4 @@ def restoring() -> Iterator[None]:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError,
             OSError, MemoryError, RecursionError, pa.ArrowException) as error:  # fmt: skip
-        raise SnapshotError(
-            f"the snapshot's state is not one of this query: {error or type(error).__name__}"
-        ) from None
+        raise damaged(error or type(error).__name__) from None

@@ -157,7 +157,7 @@ def slowness(plan: Plan) -> list[str]:
         return []
     return [
         "this is slow: values are compared in Python, not in the compiled kernel, because "
-        f"{plan.why_values}; expect some 100,000 events a second"
+        f"{plan.why_values}; expect at most some 100,000 events a second"
     ]
 
 

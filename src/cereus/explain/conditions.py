@@ -11,6 +11,7 @@ from cereus.automata.memory.distance import InSlots
 from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
 from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.terms import Absent, Term
+from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
 from cereus.explain.analysis import PlanAnalysis
@@ -101,7 +102,14 @@ def _value(plan: Plan, side: Side | Value) -> str:
     if how == "tally":
         return f"count({side.variable})"
     value = condition_text(_expression(plan, side))
+    if how == EVERY:
+        return _all_values(value)
     return value if how == "set" else f"{how}({value})"
+
+
+def _all_values(value: str) -> str:
+    """What a slot with a set has."""
+    return f"the set of all {value}"
 
 
 def _when_checked(node: SlotFilter) -> str:
@@ -137,6 +145,8 @@ def _extreme(plan: Plan, node: ComparisonFilter, side: Side, place: int) -> str:
     value = _value(plan, side)
     if not side.repeats:
         return value
+    if node.keeps_all(place):
+        return _all_values(value)
     if node.op == "=":
         return f"the only {value} (where they differ, nothing equals them all)"
     return f"the {'largest' if node.keeps_largest(place) else 'smallest'} {value}"
@@ -164,6 +174,10 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
 
 def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
     op, slot, column, other, term = check
+    if op == "every" and slot is not None:
+        return f"{term_text(term, names, columns)} for each member of {names[slot]}"
+    if op == "not in" and slot is not None:
+        return f"{columns[column]} not in {names[slot]}"
     if isinstance(term, Absent):
         number = "no" if op == "absent" else "a"
         return f"{number} {_absent_text(term, names, columns)}"
@@ -192,6 +206,8 @@ def _written(how: str, slot: str, column: str) -> str:
         return "this event"
     if how == "tally":
         return f"{slot} + 1"
+    if how == "insert":
+        return f"{slot} with {column}"
     return f"{how.split()[0]}({slot}, {column})"
 
 
@@ -203,6 +219,8 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
             return f"({value})" if " " in value else value
         case Term("slot", (slot,)):
             return str(names[slot])
+        case Term("member", ()):
+            return "member"
         case Term("past", (place,)):
             return f"its value {place + 1}"
         case Term("constant", (value,)):
@@ -337,7 +355,9 @@ def _live_values(analysis: PlanAnalysis) -> list[list[str]]:
         lasting = {frozenset(names)}
     for node in comparisons(analysis.full_plan.automaton):
         for place, side in enumerate(_sides(node)):
-            names[node.slot(place)] = _value(analysis.full_plan, side)
+            value = _value(analysis.full_plan, side)
+            is_set = isinstance(node, ComparisonFilter) and node.keeps_all(place)
+            names[node.slot(place)] = _all_values(value) if is_set else value
     names.update(analysis.description.slot_values(analysis.full_plan))
     names.update({slot: SCOPE for slot in names if slot.chooses})
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]

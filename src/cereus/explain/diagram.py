@@ -9,7 +9,7 @@ from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.description import Description
 from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.explain.explain import moves
-from cereus.explain.wording import label_text, test_text
+from cereus.explain.wording import label_text, several, test_text
 from cereus.plan.plan import Plan
 
 MOST_STATES = 40
@@ -37,14 +37,19 @@ def _states(analysis: PlanAnalysis) -> Iterator[str]:
     explored = analysis.run
     wanted = range(explored.states) if not explored.complete else sorted(explored.useful)
     shown = {state: f"s{place}" for place, state in enumerate(wanted) if place < MOST_STATES}
-    if len(shown) < explored.states and (not explored.complete or len(wanted) > MOST_STATES):
+    described = {state: moves(analysis, explored, state) for state in shown}
+    left_out = len(shown) < explored.states and (not explored.complete or len(wanted) > MOST_STATES)
+    if left_out or any(more for _, more in described.values()):
         yield 'more [label="…", style=dashed];'
     for state, name in shown.items():
         if state in explored.accepting:
             yield f"{name} [shape=doublecircle];"
         if state in explored.initial:
             yield f"start -> {name};"
-        for letters, edge in moves(analysis, explored, state):
+        moving, more = described[state]
+        if more:
+            yield f'{name} -> more [label="{several(more, "more move")}", style=dashed];'
+        for letters, edge in moving:
             label, target = edge.label, edge.target
             loop = label == NOTHING and target == state
             text = letters if loop else f"{letters}\\n{escaped(_action(label))}"

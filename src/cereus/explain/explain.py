@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
@@ -26,6 +27,8 @@ REMEMBERED_BYTES = 20
 """Of an event that passed a test: its row number, its time, its key."""
 
 MOST_STATES_SHOWN = 24
+MOST_MOVES_SHOWN = 50
+"""Of one state."""
 ENGINES = {
     ChosenBy.KERNEL: "choosing",
     ChosenBy.REPLAY: "then replay of windows",
@@ -73,7 +76,8 @@ def _engine(plan: Plan) -> str:
     if plan.traits.remembers_values:
         return "states that remember values" + (f": {plan.why_values}" if plan.why_values else "")
     if plan.gathering is not None:
-        return "the events of each part on their own, combined where all parts have come"
+        when = "when its last event comes" if plan.gathering.ends else "where all parts have come"
+        return f"the events of each part on their own, combined {when}"
     if plan.query.count:
         return "counting, without listing"
     return ENGINES.get(plan.traits.chosen_by, "")
@@ -138,13 +142,16 @@ def _automaton(analysis: PlanAnalysis) -> Iterator[str]:
         roles += [_completes_when(analysis.full_plan)] if state in explored.closing else []
         roles += [f"holds {registers[slot]}" for slot in sorted(explored.slots[state])]
         yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
-        for letters, edge in moves(analysis, explored, state):
+        shown, more = moves(analysis, explored, state)
+        for letters, edge in shown:
             checks, written = doing_text(analysis, edge)
             if edge.label == NOTHING and edge.target == state and not written:
                 yield f"    {letters}: stays{checks}"
             else:
                 to = f"s{numbers[edge.target]}" + (f", {written}" if written else "")
                 yield f"    {letters}: {label_text(edge.label)}{checks} → {to}"
+        if more:
+            yield f"    … {several(more, 'more move')}"
     if len(useful) > MOST_STATES_SHOWN:
         yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
 
@@ -154,18 +161,22 @@ def _completes_when(plan: Plan) -> str:
     return f"complete when {when}"
 
 
-def moves(analysis: PlanAnalysis, explored: Explored, state: int) -> list[tuple[str, Edge]]:
-    """The moves of a state that can still lead to a match: on which letters, and one of them."""
+def moves(
+    analysis: PlanAnalysis, explored: Explored, state: int
+) -> tuple[list[tuple[str, Edge]], int]:
+    """The moves of a state that can still lead to a match: on which letters, and one of them. Of
+    very many the first, and how many there are more."""
     useful = explored.useful
     alike: dict[Edge, list[int]] = {}
     for edge in explored.edges:
         if edge.source == state and edge.target in useful:
             alike.setdefault(edge._replace(letter=0), []).append(edge.letter)
     names = [f"t{bit}" for bit in range(len(analysis.plan.tests))]
-    return [
+    shown = [
         (letters_text(letters, analysis.alphabet.letters, names), edge)
-        for edge, letters in alike.items()
+        for edge, letters in islice(alike.items(), MOST_MOVES_SHOWN)
     ]
+    return shown, len(alike) - len(shown)
 
 
 # ---------------------------------------------------------------- matches and memory

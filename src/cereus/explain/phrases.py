@@ -10,6 +10,7 @@ from cereus.clauses.tree import (
     AttributeWindow,
     Consume,
     EventWindow,
+    Skip,
     Strategy,
     TimeWindow,
     Window,
@@ -36,6 +37,12 @@ CHOSEN = {
 }
 
 
+SKIPPED = {
+    Skip.PAST_LAST: "and after a match the next one begins behind its last event",
+    Skip.TO_NEXT: "and after a match the next one begins behind its first event",
+}
+
+
 def listed(parts: Iterable[str], last: str = "and") -> str:
     """`a, b and c`"""
     every = list(parts)
@@ -47,6 +54,16 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
 def grouped(words: str) -> str:
     """Words in parentheses where they could be read together with what stands around them."""
     return f"({words})" if ", " in words else words
+
+
+def choice_words(parts: Iterable[str]) -> str:
+    """`either a, b or c`"""
+    return f"either {listed(map(grouped, parts), 'or')}"
+
+
+def any_order_words(parts: Iterable[str]) -> str:
+    """`a, b and c, in any order`"""
+    return f"{listed(map(grouped, parts))}, in any order"
 
 
 def number_word(count: int) -> str:
@@ -78,7 +95,7 @@ def condition_words(condition: ex.Expression) -> str:
         case ex.Not(ex.IsNull(operand)):
             return f"{value_words(operand)} is given"
         case ex.Not(operand):
-            return f"it is not so that {condition_words(operand)}"
+            return _denied_words(operand)
         case ex.Comparison(op, left, right):
             return f"{value_words(left)} {COMPARED[op]} {value_words(right)}"
         case ex.IsNull(operand):
@@ -92,6 +109,32 @@ def condition_words(condition: ex.Expression) -> str:
         case ex.Regexp(operand, pattern):
             return f"{value_words(operand)} has the form '{pattern}'"
     return f"{value_words(condition)} holds"
+
+
+def _denied_words(condition: ex.Expression) -> str:
+    """`its price is not above 10`"""
+    match condition:
+        case ex.Comparison("!=", left, right):
+            return f"{value_words(left)} is {value_words(right)}"
+        case ex.Comparison(op, left, right):
+            denied = COMPARED[op].replace("is", "is not", 1)
+            return f"{value_words(left)} {denied} {value_words(right)}"
+        case ex.In(operand, items):
+            return f"{value_words(operand)} is {_none_of([*map(value_words, items)])}"
+        case ex.Between(operand, low, high):
+            return f"{value_words(operand)} is not {_bounds(low, high)}"
+        case ex.Like(operand, pattern):
+            return f"{value_words(operand)} is not like '{pattern}'"
+        case ex.Regexp(operand, pattern):
+            return f"{value_words(operand)} does not have the form '{pattern}'"
+    return f"it is not so that {_operand_words(condition)}"
+
+
+def _none_of(values: list[str]) -> str:
+    """`neither 1 nor 2`"""
+    if len(values) == 1:
+        return f"not {values[0]}"
+    return f"neither {listed(values, 'nor')}" if len(values) == 2 else f"none of {listed(values)}"
 
 
 def _operand_words(condition: ex.Expression) -> str:
@@ -153,7 +196,7 @@ def _literal_words(value: ex.LiteralValue) -> str:
         case timedelta():
             return duration_text(value // timedelta(microseconds=1))
         case datetime():
-            return value.isoformat(sep=" ")
+            return time_text(value)
     return f"{value:,}"
 
 
@@ -200,8 +243,11 @@ def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[s
         yield "and after a match everything begins anew"
     if query.consume is Consume.PARTITION:
         yield "and after a match its key begins anew"
+    if query.skip is not None:
+        yield SKIPPED[query.skip]
     if query.limit is not None:
-        yield f"with at most {query.limit:,} matches for each last event"
+        matches = "one match" if query.limit == 1 else f"{query.limit:,} matches"
+        yield f"with at most {matches} for each last event"
     if query.count:
         yield "counted, not listed"
 
@@ -209,4 +255,11 @@ def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[s
 def sentence(parts: Iterable[str]) -> str:
     """One sentence: a capital letter, commas between the parts, a full stop."""
     text = ", ".join(part for part in parts if part)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    begin = len(text) - len(text.lstrip("("))
+    return f"{text[:begin]}{text[begin : begin + 1].upper()}{text[begin + 1 :]}." if text else ""
+
+
+def time_text(value: datetime) -> str:
+    """A time as people write it: without the zeros at its end."""
+    unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
+    return value.isoformat(sep=" ", timespec=unit if value.microsecond else "seconds")

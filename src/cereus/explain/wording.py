@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import and_, or_
 
 from cereus.automata.model import NOTHING, PLACE_ONLY, Label
 from cereus.automata.selection import BEGINS_UNSEEN
@@ -38,31 +40,27 @@ def letters_text(chosen: Iterable[int], letters: Iterable[int], names: Sequence[
         return "any event"
     if some == {0}:
         return "no test passed"
-    literals = [(bit, True) for bit in range(len(names)) if all(x >> bit & 1 for x in some)]
-    literals += [(bit, False) for bit in range(len(names)) if not any(x >> bit & 1 for x in some)]
-    if _meeting(literals, all_) == some:
-        return " and ".join(
-            names[bit] if wanted else f"not {names[bit]}"
-            for bit, wanted in _needed(literals, all_, some)
-        )
-    return " or ".join(_letter_text(letter, names) for letter in sorted(some))
+    passed = reduce(and_, some)
+    failed = ~reduce(or_, some) & ((1 << len(names)) - 1)
+    apart = {letter & failed | passed & ~letter for letter in all_ - some}
+    if 0 in apart:  # one that is not among them passes and fails what they do
+        return " or ".join(_letter_text(letter, names) for letter in sorted(some))
+    needed = _needed(passed | failed, passed, apart)
+    texts = [name for bit, name in enumerate(names) if (needed & passed) >> bit & 1]
+    texts += [f"not {name}" for bit, name in enumerate(names) if (needed & failed) >> bit & 1]
+    return " and ".join(texts)
 
 
-def _meeting(literals: list[tuple[int, bool]], letters: frozenset[int]) -> frozenset[int]:
-    return frozenset(
-        letter for letter in letters if all(bool(letter >> b & 1) is w for b, w in literals)
-    )
-
-
-def _needed(
-    literals: list[tuple[int, bool]], letters: frozenset[int], some: frozenset[int]
-) -> list[tuple[int, bool]]:
-    """Fewer literals that say the same: the negative ones are dropped first."""
-    for literal in reversed(literals):
-        fewer = [each for each in literals if each != literal]
-        if fewer and _meeting(fewer, letters) == some:
-            literals = fewer
-    return literals
+def _needed(tests: int, passed: int, apart: set[int]) -> int:
+    """Fewer of the tests that tell some letters from all others: what is failed is dropped first.
+    `apart` has for each of the others the tests by which it differs."""
+    bits = [bit for bit in range(tests.bit_length()) if tests >> bit & 1]
+    for bit in sorted(bits, key=lambda bit: (not passed >> bit & 1, bit), reverse=True):
+        alone = 1 << bit
+        if alone not in apart and tests != alone:
+            tests &= ~alone
+            apart = {differs & ~alone for differs in apart}
+    return tests
 
 
 def _letter_text(letter: int, names: Sequence[str]) -> str:

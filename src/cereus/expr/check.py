@@ -154,7 +154,7 @@ class _Checker:
     def needs(self, wanted: Kind, kind: Kind, node: ex.Expression) -> None:
         if kind.family in (wanted.family, Kind.ANY) or wanted.family is Kind.ANY:
             return
-        hint = "compare it with something" if wanted is Kind.BOOLEAN else None
+        hint = "compare it with something" if wanted is Kind.BOOLEAN else f"write {_a(wanted)} here"
         raise ConditionTypeError(
             f"expected {_a(wanted)}, but this is {_a(kind)}", span=node.span, hint=hint
         )
@@ -214,7 +214,9 @@ class _Checker:
         raise ConditionTypeError(
             f"cannot calculate {_a(left)} {op} {_a(right)}",
             span=node.span,
-            hint="join strings with concat(x, y)" if strings else None,
+            hint="join strings with concat(x, y)"
+            if strings
+            else "arithmetic takes numbers, and times with intervals",
         )
 
     def case(
@@ -291,7 +293,9 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
     for index in function.literals:
         if index < len(arguments) and not isinstance(arguments[index], ex.Literal):
             raise ConditionTypeError(
-                f"argument {index + 1} of {name} is a literal value", span=arguments[index].span
+                f"argument {index + 1} of {name} is a literal value",
+                span=arguments[index].span,
+                hint="write the value itself, or a parameter",
             )
     if name in ("regexp", "regexp_extract") and isinstance(arguments[1], ex.Literal):
         _check_regex(str(arguments[1].value), arguments[1])
@@ -304,7 +308,9 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
             hint = nearest(unit.lower(), TRUNCATIONS) or f"there are {', '.join(TRUNCATIONS)}"
             raise ConditionTypeError(f"no unit {unit!r}", span=arguments[0].span, hint=hint)
         case "split_part", [_, _, int(part)] if part == 0:
-            raise ConditionTypeError("parts are counted from 1", span=arguments[2].span)
+            raise ConditionTypeError(
+                "parts are counted from 1", span=arguments[2].span, hint="the first part is 1"
+            )
         case "regexp_extract", [_, str(pattern), int(group)] if not 0 <= group <= groups(pattern):
             raise ConditionTypeError(
                 f"the pattern has no group {group}",
@@ -328,7 +334,11 @@ def _check_regex(pattern: str, node: ex.Expression) -> None:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).removeprefix("Invalid regular expression: ")
-        raise ConditionTypeError(f"bad regular expression: {reason}", span=node.span) from None
+        raise ConditionTypeError(
+            f"bad regular expression: {reason}",
+            span=node.span,
+            hint="it is written as RE2 has it, where a sign for itself has \\ before it",
+        ) from None
 
 
 def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:

@@ -21,8 +21,17 @@ def type_at(schema: pa.Schema | pa.DataType, path: Path) -> pa.DataType | None:
     """The type of a column, or of a field of a struct column; None if there is none."""
     type_: pa.DataType | None = schema
     for name in path:
-        type_ = None if type_ is None else fields_of(type_).get(name)
+        type_ = None if type_ is None else _field_type(type_, name)
     return type_
+
+
+def _field_type(type_: pa.Schema | pa.DataType, name: str) -> pa.DataType | None:
+    """The type of one of the `fields_of` a type, without a look at the others."""
+    if isinstance(type_, pa.Schema | pa.StructType):
+        place = type_.get_field_index(name)
+        if place >= 0:
+            return type_.field(place).type
+    return fields_of(type_).get(name)  # none of this name, or several
 
 
 def column_at(table: pa.RecordBatch | pa.Table, path: Path) -> Any:

@@ -117,7 +117,9 @@ class Conditions(Transformer[Token, ex.Expression]):
     def text(self, meta: Meta, token: Token) -> str:
         value: object = token.value
         if value is not token and not isinstance(value, str):
-            raise QuerySyntaxError(f"{token} is no text", span=span_of(meta))
+            raise QuerySyntaxError(
+                f"{token} is no text", span=span_of(meta), hint="give the parameter a text"
+            )
         return literals.unquote(token) if token[0] == "'" else str(value)
 
     def like(self, meta: Meta, pattern: str, escape: str | None = None) -> Test:

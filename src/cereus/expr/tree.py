@@ -21,10 +21,12 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def field_names(node: Any) -> tuple[str, ...]:
-    """The fields of a node; kept for its class, since every walk over a tree asks for them."""
+    """The fields of a node that say something; kept for its class, since every walk over a tree
+    asks for them."""
     names = _FIELDS.get(type(node))
     if names is None:
-        names = _FIELDS[type(node)] = tuple(each.name for each in fields(node))
+        every = (each.name for each in fields(node))
+        names = _FIELDS[type(node)] = tuple(name for name in every if name != "span")
     return names
 
 
@@ -48,9 +50,11 @@ class Expression:
 
     def walk(self) -> Iterator[Expression]:
         """This node and all below it, top down."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        waiting: list[Expression] = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed([*node.children()])
 
 
 @dataclass(frozen=True, eq=False)

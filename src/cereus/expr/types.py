@@ -111,7 +111,9 @@ def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> U
     name = ".".join(path)
     if not known and len(path) > 1:
         return UnknownNameError(
-            f"{'.'.join(path[:-1])!r} has no fields, so {name!r} is unknown", span=node.span
+            f"{'.'.join(path[:-1])!r} has no fields, so {name!r} is unknown",
+            span=node.span,
+            hint="leave out what follows the dot",
         )
     return UnknownNameError(
         f"unknown attribute {name!r}", span=node.span, hint=did_you_mean(path[-1], known)

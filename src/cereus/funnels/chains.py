@@ -10,7 +10,7 @@ event only, the latest of the step before it: if that is too long ago, so are al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Times = npt.NDArray[Any]
 """Times in the units of their column: int64, or float64."""
-Masks = Sequence[npt.NDArray[np.bool_]]
+Masks = Iterable[npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,11 @@ def longest_chains(
 ) -> Chains:
     """`keys` and `times` are those of events together by key and in the order of time within
     each; `masks` say for each step which of them are it."""
-    places, parents = [np.flatnonzero(masks[0])], [np.zeros(0, np.int64)]
+    first, *later = (np.flatnonzero(mask) for mask in masks)
+    places, parents = [first], [np.zeros(0, np.int64)]
     starts = times[places[0]]
-    for mask, gap in zip(masks[1:], gaps, strict=True):
-        before, events = places[-1], np.flatnonzero(mask)
+    for events, gap in zip(later, gaps, strict=True):
+        before = places[-1]
         latest = np.searchsorted(before, events) - 1
         some = latest >= 0
         events, latest = events[some], latest[some]
@@ -73,13 +74,13 @@ def _longest(keys: Ints, places: list[Ints], parents: list[Ints]) -> Chains:
     every = np.unique(keys)
     chosen = np.full((len(every), len(places)), -1, np.int64)
     open_keys = np.ones(len(every), np.bool_)
-    for level in range(len(places) - 1, -1, -1):
+    rows, at = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for level in range(len(places) - 1, -1, -1):  # chains that end here join those from above
         with_chain, first = np.unique(keys[places[level]], return_index=True)
-        rows = np.searchsorted(every, with_chain)
-        fresh = open_keys[rows]
-        rows, at = rows[fresh], first[fresh]
-        open_keys[rows] = False
-        for step in range(level, -1, -1):
-            chosen[rows, step] = places[step][at]
-            at = parents[step][at] if step else at
+        ending = np.searchsorted(every, with_chain)
+        fresh = open_keys[ending]
+        open_keys[ending] = False
+        rows, at = np.append(rows, ending[fresh]), np.append(at, first[fresh])
+        chosen[rows, level] = places[level][at]
+        at = parents[level][at] if level else at
     return Chains(every, chosen)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.funnels.run import FunnelRun
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import group_names, steps_table, taken_steps
-from cereus.notices import types_in, unseen_types
+from cereus.notices import Notices, types_in, unseen_types
 from cereus.sources import Source, source
 from cereus.syntax.literals import Length
 
@@ -131,7 +131,9 @@ def funnel(
         run.push(batch)
     keys = run.finish()
     steps_taken = steps_table(spec, taken_steps(spec, keys))
-    return Funnel(spec, steps_taken, keys, _unseen(spec, steps_taken, read))
+    unseen = _unseen(spec, steps_taken, read)
+    Notices().issue(unseen, above=2)
+    return Funnel(spec, steps_taken, keys, unseen)
 
 
 def _unseen(spec: FunnelSpec, steps: pa.Table, events: Source) -> tuple[str, ...]:

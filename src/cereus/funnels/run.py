@@ -69,14 +69,11 @@ class FunnelRun:
         return pa.table(dict(zip(keys_schema(self.spec, self.schema).names, columns, strict=True)))
 
     def _chains(self, keys: Any, times: Times, together: Any) -> Chains:
-        letters = np.zeros(max(1, len(self.reader.known)), object)
+        passing = np.zeros((1 + max(self.bits), max(1, len(self.reader.known))), np.bool_)
         for letter, number in self.reader.known.items():
-            letters[number] = letter
+            passing[_bits(letter), number] = True
         classes = _joined(self._classes, np.int64)[together]
-        masks = [
-            np.array([bool(letter >> bit & 1) for letter in letters], np.bool_)[classes]
-            for bit in self.bits
-        ]
+        masks = (passing[bit][classes] for bit in self.bits)
         spec = self.spec
         within, *gaps = [spec.span(each, self.schema) for each in (spec.within, *spec.gaps)]
         return longest_chains(keys, self._measured(times), masks, within, gaps)
@@ -123,6 +120,15 @@ def units_per_second(kind: pa.DataType, unit: str | None) -> float:
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
         return float(UNIT_PER_SECOND[kind.unit])
     return 1e6 / UNITS[unit or "us"]  # dates are read as microseconds
+
+
+def _bits(letter: int) -> list[int]:
+    """The bits that are set."""
+    found = []
+    while letter:
+        found.append((letter & -letter).bit_length() - 1)
+        letter &= letter - 1
+    return found
 
 
 def _joined(parts: list[Any], kind: Any) -> Any:

@@ -12,19 +12,25 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.ingest.clock import Clock
-from cereus.errors import CereusError, about, did_you_mean
+from cereus.errors import CereusError, about, did_you_mean, shortened
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression
 from cereus.plan.atoms import check_stream, columns_read, event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.literals import Length, length_of, name_of
-from cereus.syntax.parameters import check_all_mentioned, for_text
+from cereus.syntax.parameters import by_name, check_all_mentioned, for_text, refuse_surrogates
 
 Steps = Mapping[str, str] | Sequence[str]
 """Steps in their order: `"VIEW"`, `"PAY[amount > 10]"`, `"*[page = '/']"`; or by their names."""
-STEP = re.compile(r"""\s*(\*|"[^"]+"|`[^`]+`|[^\W\d]\w*)\s*(?:\[(.*)\])?\s*""", re.DOTALL)
+STEP = re.compile(r"""\s*+(\*|"[^"]+"|`[^`]+`|[^\W\d]\w*+)\s*+(?:\[(.*)\])?\s*""", re.DOTALL)
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
+OF_STEPS = (
+    *("step", "name", "keys", "conversion", "from_previous", "dropped"),
+    *("mean_seconds", "median_seconds", "period"),
+)
+OF_KEYS = ("level", "entered", "took")
+"""The columns that the tables of steps and of keys have themselves."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,11 @@ class FunnelSpec:
             if name not in schema.names:
                 hint = did_you_mean(name, schema.names)
                 raise CereusError(f"the events have no column {name!r}", hint=hint)
+            if pa.types.is_nested(schema.field(name).type):
+                raise CereusError(
+                    f"the column {name!r} holds lists or structs, which are no segments",
+                    hint="name a column of texts, numbers or times in by=",
+                )
         self.span(0, schema)  # refuses what is no time
         for step in self.steps:
             with about(f"step {step.name!r}"):
@@ -99,17 +110,45 @@ def funnel_spec(
     params: Mapping[str, Any] | None = None,
 ) -> FunnelSpec:
     """The funnel that the arguments describe."""
-    made = _steps(steps, params or {})
-    if period is not None and period not in PERIODS:
-        raise CereusError(f"unknown period {period!r}", hint=did_you_mean(period, PERIODS))
+    made = _steps(steps, by_name(params))
+    if period is not None and not (isinstance(period, str) and period in PERIODS):
+        shown = shortened(repr(period))
+        raise CereusError(f"unknown period {shown}", hint=did_you_mean(period, PERIODS))
+    if not isinstance(time, str):
+        raise CereusError("a funnel needs a time column", hint='write time="…", its name')
+    stream = Stream(type=type, time=time, keys=key, unit=unit, where=where)
+    _refuse_taken(stream.keys, OF_KEYS, "key")
+    segments = _segments(by)
+    _refuse_taken(segments, (*OF_STEPS, *OF_KEYS), "by")
     return FunnelSpec(
         made,
-        Stream(type=type, time=time, keys=key, unit=unit, where=where),
+        stream,
         None if within is None else length_of(within, "within"),
         _gaps(gaps, len(made) - 1),
-        (by,) if isinstance(by, str) else tuple(by),
+        segments,
         period,
     )
+
+
+def _segments(by: str | Iterable[str]) -> tuple[str, ...]:
+    names = (by,) if isinstance(by, str) or not isinstance(by, Iterable) else tuple(by)
+    for name in names:
+        if not isinstance(name, str):
+            raise CereusError(
+                f"by= names columns, and {shortened(repr(name))} is no name",
+                hint='write by="…", or by=["…", "…"]',
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def _refuse_taken(names: Iterable[str], taken: Iterable[str], what: str) -> None:
+    """A column of this name would be lost beside one of the funnel's own."""
+    for name in names:
+        if name in taken:
+            raise CereusError(
+                f"{what}={name!r}: the answer has a column of this name already",
+                hint="rename the column of the events",
+            )
 
 
 def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[FunnelStep, ...]:
@@ -121,10 +160,12 @@ def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[FunnelStep, ...]:
 
 
 def _step(name: str, text: str, params: Mapping[str, Any]) -> FunnelStep:
+    if isinstance(name, str):
+        refuse_surrogates(name, "the name of a step")
     matched = STEP.fullmatch(text) if isinstance(text, str) else None
-    if matched is None:
+    if matched is None or not isinstance(name, str):
         raise CereusError(
-            f"{text!r} is no step of a funnel",
+            f"{shortened(repr(text))} is no step of a funnel",
             hint="write a type, VIEW, one with a condition, PAY[amount > 10], or *[page = '/']",
         )
     kind, condition = matched[1], matched[2]
@@ -134,10 +175,14 @@ def _step(name: str, text: str, params: Mapping[str, Any]) -> FunnelStep:
 
 
 def _gaps(gaps: Length | Sequence[Length | None] | None, count: int) -> tuple[int | None, ...]:
-    each = [gaps] * count if gaps is None or isinstance(gaps, str | timedelta) else list(gaps)
+    one = isinstance(gaps, str | timedelta) or not isinstance(gaps, Iterable)
+    each: list[Any] = [gaps] * max(count, 1) if one else list(gaps)  # type: ignore[arg-type]
+    made = tuple(None if gap is None else length_of(gap, "gaps") for gap in each)
+    if one:
+        return made[:count]
     if len(each) != count:
         raise CereusError(
             f"there are {count} gaps between the steps, and {len(each)} are given",
             hint='one for each, None for no limit; or one for all: gaps="1 hour"',
         )
-    return tuple(None if gap is None else length_of(gap, "gaps") for gap in each)
+    return made

@@ -39,6 +39,7 @@ def taken_steps(spec: FunnelSpec, keys: pa.Table) -> list[Taken]:
     groups = [begun.column(name).to_pylist() for name in spec.by]
     if spec.period is not None:
         groups.append(periods(spec, begun.column(ENTERED)).to_pylist())
+    groups = [[_one_nan(value) for value in column] for column in groups]
     values = list(zip(*groups, strict=True)) if groups else [()] * begun.num_rows
     distinct = list(dict.fromkeys(values))
     numbers = {group: number for number, group in enumerate(distinct)}
@@ -78,7 +79,8 @@ def steps_table(spec: FunnelSpec, taken: Iterable[Taken]) -> pa.Table:
     """One row for each step of each group, in the order of the groups and the steps."""
     known: dict[Group, dict[int, Taken]] = {}
     for each in taken:
-        known.setdefault(each.group, {})[each.step] = each
+        group = tuple(_one_nan(value) for value in each.group)
+        known.setdefault(group, {})[each.step] = each
     groups = sorted(known, key=_sortable) or ([()] if not group_names(spec) else [])
     rows = [row for group in groups for row in _rows(spec, group, known.get(group, {}))]
     fields = [
@@ -125,6 +127,15 @@ def _share(part: int, of: int) -> float | None:
     return part / of if of else None
 
 
+NAN = float("nan")
+
+
+def _one_nan(value: Any) -> Any:
+    """The value; for every NaN the same one, so that they are one segment."""
+    return NAN if isinstance(value, float) and value != value else value
+
+
 def _sortable(group: Group) -> tuple[Any, ...]:
-    """Nulls last, and values of any type."""
-    return tuple((value is None, "" if value is None else value) for value in group)
+    """Nulls last, before them NaN, and values of any type."""
+    ranks = [2 if value is None else int(value is NAN) for value in group]
+    return tuple((rank, 0 if rank else value) for rank, value in zip(ranks, group, strict=True))

@@ -101,6 +101,8 @@ class Step:
     column  the column of the query's results with the rows taken here; None: the last row
     alone   what ends here is one event, any that passes a test: there is nothing to run
     mark    the query counts several steps at once: what its results call this one
+    last    its query is that of all steps, at most without clauses that choose among matches: it
+            has none where the query that is taken apart has none
     """
 
     name: str
@@ -109,6 +111,7 @@ class Step:
     column: str | None = None
     alone: bool = False
     mark: str | None = None
+    last: bool = False
 
 
 @dataclass(frozen=True)

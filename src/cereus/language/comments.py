@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`""")
+QUOTED = re.compile(r"""'(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`""")
 PARTS = re.compile(
     rf"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?:{QUOTED.pattern}|\w+|[^\w\s])""", re.DOTALL
 )

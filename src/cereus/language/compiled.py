@@ -20,8 +20,8 @@ from cereus.engine.parallel.split import Split
 from cereus.errors import CereusError
 from cereus.explain.wording import test_text
 from cereus.language.anatomy import Anatomy, Step
+from cereus.language.kept import kept, without_kept
 from cereus.limits import Limits
-from cereus.pictures.diagram import Diagram
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
 from cereus.plan.tests import EventTest
@@ -145,6 +145,9 @@ class CompiledQuery(ABC):
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_kept(self.__dict__)
+
     def flat(self, schema: pa.Schema) -> CompiledQuery:
         """The same query with a column for each attribute, `a_price`, of variables that hold one
         event; the query itself where it has no such variables."""
@@ -168,7 +171,7 @@ class CompiledQuery(ABC):
 
     def marked_rows(self, results: pa.RecordBatch, mark: str) -> pa.Array:
         """The rows at which a query that counts several steps at once has reached one of them."""
-        raise CereusError(f"queries in {self.dialect} count one step at a time")
+        raise NotImplementedError
 
     def span(self, schema: pa.Schema) -> Window | None:
         """The window that holds all events of a match and all that decide about it, if there is
@@ -194,6 +197,8 @@ class CompiledQuery(ABC):
         """In a notebook: the picture, and how it runs."""
         shown = f"<pre>{html.escape(self.explain())}</pre>"
         with suppress(CereusError):  # a library for pictures is missing
+            from cereus.pictures.diagram import Diagram
+
             shown = Diagram(self.diagram()).svg() + shown
         return shown
 
@@ -233,13 +238,16 @@ class EventwiseQuery(CompiledQuery):
         these are `unshown`."""
         return self
 
+    @kept
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return columns_read(self.tests(schema), self.stream)
 
 
 def as_lists(values: pa.Array) -> pa.Array:
-    """Each value as a list of one."""
-    return pa.ListArray.from_arrays(np.arange(len(values) + 1, dtype=np.int32), values)
+    """Each value as a list of one; NULL, as of a match without rows, as a list of none."""
+    known = values.is_valid().to_numpy(zero_copy_only=False)
+    offsets = np.append(0, np.cumsum(known)).astype(np.int32)
+    return pa.ListArray.from_arrays(offsets, values.drop_null())
 
 
 def sections(parts: Mapping[str, Iterable[str]]) -> str:

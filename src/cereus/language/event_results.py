@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,9 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.results.event_rows import EVENTS, EventShape
 from cereus.language.compiled import CompiledQuery, EventwiseQuery
 from cereus.language.pattern import PatternQuery
-from cereus.language.together import Running, run_together
+
+if TYPE_CHECKING:
+    from cereus.language.together import Running
 
 ROW_OF_COUNT = "end"
 """What a count says of its row, beside its time."""
@@ -95,6 +98,8 @@ class EventRuns:
 
     @classmethod
     def of(cls, results: Mapping[str, EventResults], events: pa.Schema) -> EventRuns:
+        from cereus.language.together import run_together
+
         by_query = {id(each.query): each for each in results.values()}
 
         def alone(query: CompiledQuery) -> Executor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -14,7 +13,7 @@ import pyarrow as pa
 from cereus.clauses.tree import ParsedQuery, PatternTree, Window
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
-from cereus.engine.match.table_cache import TableCache
+from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.split import Split, split_of_plan
 from cereus.engine.rules.shape import Shaped, shaped
 from cereus.explain.analysis import slowness
@@ -30,7 +29,6 @@ from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 P = TypeVar("P", bound=PatternTree)
-CORES = os.cpu_count() or 1
 
 
 class PatternQuery(CompiledQuery, Generic[P]):
@@ -42,7 +40,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
         self._latest: tuple[pa.Schema | None, Plan | None] = (None, None)
-        self._caches: dict[int, list[TableCache]] = {}
+        self._caches = TableCaches()
         self._shapes: dict[int, Shaped | None] = {}
 
     @abstractmethod
@@ -93,18 +91,23 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
+        if schema is None:
+            return self._plans.get(None) or self._planned(None, None)
         known, latest = self._latest
-        if schema is not None and known is not None and latest is not None and known.equals(schema):
+        if known is not None and latest is not None and known.equals(schema):
             return latest  # a run asks several times, and a schema as bytes takes a while
-        key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
-        if key not in self._plans:
-            if schema is not None:
-                self.stream.check(schema)
-            plan = self.build(schema)
-            check_pattern(plan.query, plan.declared_keys, timed=self.stream.time is not None)
-            self._plans[key] = plan
-        self._latest = schema, self._plans[key]
-        return self._plans[key]
+        key = schema.remove_metadata().serialize().to_pybytes()
+        plan = self._plans.get(key) or self._planned(schema, key)
+        self._latest = schema, plan
+        return plan
+
+    def _planned(self, schema: pa.Schema | None, key: bytes | None) -> Plan:
+        if schema is not None:
+            self.stream.check(schema)
+        plan = self.build(schema)
+        check_pattern(plan.query, plan.declared_keys, timed=self.stream.time is not None)
+        self._plans[key] = plan
+        return plan
 
     def shaped(self, schema: pa.Schema) -> Shaped | None:
         """The shape of the plan, which queries that differ in constants only have in common."""
@@ -135,17 +138,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            cache=self._cache(plan),
+            cache=self._caches.of(plan, self.limits.states),
         )
-
-    def _cache(self, plan: Plan) -> TableCache:
-        """A table that no other run uses, as far as there are cores for both."""
-        known = self._caches.setdefault(id(plan), [])
-        fewest = min(known, key=lambda cache: len(cache.users), default=None)
-        if fewest is None or (fewest.users and len(known) < CORES):
-            fewest = TableCache.empty(plan, self.limits.states)
-            known.append(fewest)
-        return fewest
 
     def reads_only_tested(self, schema: pa.Schema) -> bool:
         traits = self.plan(schema).traits
@@ -165,17 +159,15 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""
-        made_here = {"_plans": {}, "_latest": (None, None), "_caches": {}, "_shapes": {}}
-        return {**self.__dict__, **made_here}
+        made_here = {"_plans": {}, "_latest": (None, None), "_caches": TableCaches(), "_shapes": {}}
+        return {**super().__getstate__(), **made_here}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
     ) -> Self:
         """The same with another query, or over another stream."""
-        made = copy(self)
+        made = copy(self)  # without its plans
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._latest = {}, (None, None)
-        made._caches, made._shapes = {}, {}
         return made
 
     @property

@@ -103,13 +103,13 @@ class Language(ABC):
         raise CereusError(f"no way is known to print a query in {self.title}")
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
-        """Decide whether two texts mean the same."""
-        raise CereusError(f"no way is known to compare two queries in {self.title}")
+        """Decide whether two texts mean the same, if the language `compares`."""
+        raise NotImplementedError
 
     def rewritten(self, statement: str, replace: Replace) -> str:
         """A statement of SQL with every clause of this language, and the table before it,
-        replaced by the table that `replace` makes of them."""
-        raise CereusError(f"{self.title} does not stand in statements of SQL")
+        replaced by the table that `replace` makes of them, if the language is `embedded`."""
+        raise NotImplementedError
 
     def option(self, name: str) -> Option | None:
         return next((option for option in self.options if option.name == name), None)

@@ -1,4 +1,15 @@
-"""The languages of Cereus, each in a room of its own. Importing this package registers them."""
+"""The languages of Cereus, each in a room of its own. Importing this package registers them.
+
+A room is loaded when a query of its language comes: what is registered knows no more of it than its
+name and its options.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 from cereus.language.registry import register
 from cereus.languages.algebra.language import Algebra
@@ -8,6 +19,25 @@ from cereus.languages.par.language import Par
 from cereus.languages.sase.language import Sase
 from cereus.languages.sremo.language import Sremo
 
+ROOMS = ("algebra", "ceql", "match_recognize", "par", "sase", "sremo")
+
 register(Ceql(), default=True)
 for _language in (Algebra(), MatchRecognize(), Par(), Sase(), Sremo()):
     register(_language)
+
+
+class _ShortNames(MetaPathFinder, Loader):
+    """`import cereus.sremo` and `from cereus.sremo import event` find the room's api module."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, room = fullname.partition(".")
+        return ModuleSpec(fullname, self) if package == "cereus" and room in ROOMS else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        room = module.__name__.rpartition(".")[2]
+        sys.modules[module.__name__] = import_module(f"cereus.languages.{room}.api")
+
+
+sys.meta_path.append(_ShortNames())

@@ -21,7 +21,9 @@ from cereus.query import Query
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 
-BEGUN = re.compile(r"(?P<dot>\.)?(?P<word>\w*)$")
+BEGUN = re.compile(r"(?P<word>\w*)(?P<dot>\.)?")
+"""The word that is being written, and the dot before it, backwards: from the front, every place
+of a long word would be tried."""
 NAME = re.compile(r"[^\W\d]\w*")
 IMPORTED = re.compile(r"^%import ([a-z_.]+)\.grammar ", re.MULTILINE)
 KEYWORD = re.compile(r'"([A-Za-z_]{2,})"|/([A-Za-z_]{2,})\b')
@@ -102,7 +104,7 @@ def completions(
     """Words that may stand at a place, each with its kind: columns and types of the events,
     keywords of the language, functions, and the names that the text has elsewhere. Behind
     `name.` there are columns only, where they are known."""
-    begun = BEGUN.search(text[:offset])
+    begun = BEGUN.match(text[:offset][::-1])
     assert begun is not None  # it may be empty
     columns = [] if known.schema is None else known.schema.names
     words = (
@@ -110,7 +112,7 @@ def completions(
         if begun["dot"] and columns
         else _known_words(text, offset, chosen, known)
     )
-    prefix = begun["word"].lower()
+    prefix = begun["word"][::-1].lower()
     return [each for each in words if each[0].lower().startswith(prefix)]
 
 

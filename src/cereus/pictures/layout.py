@@ -69,8 +69,10 @@ def _layers(graph: Picture, drawn: Any) -> list[int]:
     reached = [[way for way in column if way != float("inf")] for column in zip(*ways, strict=True)]
     layers = [int(min(each, default=0)) for each in reached]
     last = max(layers, default=0)
-    ends = [place for place in range(len(layers)) if not drawn.outdegree(place)]
-    return [last if place in ends else layer for place, layer in enumerate(layers)]
+    ends = {place for place in range(len(layers)) if not drawn.outdegree(place)}
+    leading = (before for end in ends for before in drawn.predecessors(end) if before not in ends)
+    end = max([last, *(layers[before] + 1 for before in leading)])
+    return [end if place in ends else layer for place, layer in enumerate(layers)]
 
 
 def _longest_ways(drawn: Any) -> list[int]:

@@ -10,6 +10,8 @@ from cereus.pictures.graphs import GraphEdge, GraphNode, Picture
 from cereus.pictures.layout import LINE, Spot, laid_out, text_width
 
 MARGIN = 16.0
+MOST_ABOVE = 22.0
+"""How far a text may be lifted off the slanting line that it would lie on."""
 STYLE = """
 .cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;
 --paper:#fff;--line:#0072b2;--end:#d55e00}
@@ -82,6 +84,9 @@ class _Drawn:
         if edge.tail == edge.head:
             yield from self._loop(edge, tail, before)
             return
+        if abs(tail.x - head.x) < 1:
+            yield from self._upright(edge, tail, head, before)
+            return
         bend = self._bend(edge, tail, head)
         bend += (26.0 if bend > 0 else -26.0) * before
         middle = ((tail.x + head.x) / 2, (tail.y + head.y) / 2 + bend)
@@ -91,10 +96,32 @@ class _Drawn:
             f"Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
         )
         self.points.append(((middle[0] * 2 + start[0] + end[0]) / 4, (tail.y + middle[1]) / 2))
+        slope = abs(end[1] - start[1]) / max(abs(end[0] - start[0]), 1)
+        above = 5 + min(slope * text_width(edge.lines) / 2, MOST_ABOVE)
         at = (
             (start[0] + 2 * middle[0] + end[0]) / 4,
-            (start[1] + 2 * middle[1] + end[1]) / 4 - 5 - LINE * (len(edge.lines) - 1),
+            (start[1] + 2 * middle[1] + end[1]) / 4 - above - LINE * (len(edge.lines) - 1),
         )
+        yield from self._written(edge, path, at)
+
+    def _upright(self, edge: GraphEdge, tail: Spot, head: Spot, before: int) -> Iterator[str]:
+        """Between nodes of one layer: to the right of what lies between them when it goes down,
+        to the left when it goes up, with its text beside it."""
+        low, high = sorted((tail.y, head.y))
+        between = [
+            spot for spot in self.spots.values() if abs(spot.x - tail.x) < 1 and low < spot.y < high
+        ]
+        widest = max((spot.width for spot in between), default=0.0)
+        side = 1 if head.y > tail.y else -1
+        bend = side * (18.0 + widest + 26.0 * before)
+        middle = (tail.x + bend, (tail.y + head.y) / 2)
+        start, end = _border(tail, middle), _border(head, middle)
+        path = (
+            f"M{start[0]:.1f} {start[1]:.1f}"
+            f"Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
+        )
+        beside = (start[0] + 2 * middle[0] + end[0]) / 4 + side * (text_width(edge.lines) / 2 + 5)
+        at = (beside, middle[1] + 4 - LINE * (len(edge.lines) - 1) / 2)
         yield from self._written(edge, path, at)
 
     def _bend(self, edge: GraphEdge, tail: Spot, head: Spot) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cereus.automata.construct import Interleaving
+from cereus.automata.construct import ConcatenationAutomaton, Interleaving
 from cereus.automata.gathering import Gathering, atoms_of
 from cereus.automata.model import Automaton, Label
 from cereus.automata.selection import NamedAutomaton
@@ -19,19 +19,24 @@ FEWEST_PARTS = 5
 
 
 def gathering_of(plan: Plan) -> Gathering | None:
-    """What gathers the events of an ALL of single events; None where an automaton has to follow
-    the matches: they are compared, or totals are kept of them, or not all of their events are
-    shown."""
+    """What gathers the events of an ALL of single events, maybe with one event behind it; None
+    where an automaton has to follow the matches: they are compared, or totals are kept of them, or
+    not all of their events are shown."""
     body = plan.automaton
     if isinstance(body, NamedAutomaton):
         body = body.body
+    last: tuple[Automaton, ...] = ()
+    if isinstance(body, ConcatenationAutomaton) and not (body.contiguous or body.right_optional):
+        last = (body.right,)
+        body = body.left
     if not isinstance(body, Interleaving) or len(body.parts) < FEWEST_PARTS:
         return None
     if any(body.optional) or _asks_for_more(plan):
         return None
-    kinds = [_types(part, plan) for part in body.parts]
+    parts = (*body.parts, *last)
+    kinds = [_types(part, plan) for part in parts]
     alone = all(kinds) and not any(one & other for one, other in combinations(kinds, 2))
-    return Gathering(body.parts) if alone else None
+    return Gathering(parts, ends=bool(last)) if alone else None
 
 
 def _asks_for_more(plan: Plan) -> bool:

@@ -113,7 +113,7 @@ class Plan:
             implied_keys=implied_keys,
         )
 
-    @property
+    @cached_property
     def text(self) -> str:
         return self.query.text or repr(self.query.formula)
 
@@ -125,6 +125,7 @@ class Plan:
             "scoped": self.scoped,
             "watching": self.watching is not None,
             "gathering": self.gathering is not None,
+            "ended": self.gathering is not None and self.gathering.ends,
         }
         more = (self.implied_keys, *(name for name, is_such in kinds.items() if is_such))
         description = repr((*parts, *more) if any(more) else parts)

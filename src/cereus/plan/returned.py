@@ -26,6 +26,8 @@ def returned_columns(query: AnyQuery, keys: Iterable[Path]) -> tuple[ReturnedCol
     """What RETURN computes, with a name for each value: the one after AS, or the value's own.
 
     A value that is the key column of an event stands for the column of that key."""
+    if not query.returned:
+        return ()
     key_names = {".".join(path): path for path in keys}
     fixed = (*FIXED, *TIMEOUTS) if query.timeouts else FIXED
     taken = {*fixed, *(output.variable for output in query.select or ())}

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.engine.results.time_order import BY_TIME, in_order
-from cereus.errors import CereusError
+from cereus.errors import CereusError, QueryError
 from cereus.language.registry import default_name, languages
 from cereus.lsp import features
 from cereus.matches import Matches
 from cereus.play.data import PlayData, PlayEvents
-from cereus.play.request import PlayRequest, asked, number
+from cereus.play.request import PlayRequest, malformed, number, read_request
 from cereus.play.snippets import snippets
 from cereus.query import Query
 from cereus.report.table import cells
@@ -54,7 +54,7 @@ def start(given: Given, events: PlayData) -> Answer:
 
 def check(given: Given, events: PlayData) -> Answer:
     """What is wrong with a text, and what it asks."""
-    query, on = asked(given), events.of(asked(given).data)
+    query, on = read_request(given), events.of(read_request(given).data)
     known = query.known(on.table.schema)
     return {
         "problems": [asdict(each) for each in features.problems(query.text, query.language, known)],
@@ -64,7 +64,7 @@ def check(given: Given, events: PlayData) -> Answer:
 
 def complete(given: Given, events: PlayData) -> Answer:
     """Words that may stand at a place of the text."""
-    query, on = asked(given), events.of(asked(given).data)
+    query, on = read_request(given), events.of(read_request(given).data)
     known = query.known(on.table.schema, on.types)
     words = features.completions(query.text, number(given, "offset"), query.language, known)
     return {"words": [{"label": w, "kind": kind} for w, kind in words[:MOST_COMPLETIONS]]}
@@ -99,7 +99,7 @@ def run(given: Given, events: PlayData) -> Answer:
 
 
 def _compiled(given: Given, events: PlayData) -> tuple[Query, PlayEvents]:
-    query = asked(given)
+    query = read_request(given)
     on = events.of(query.data)
     return features.compiled(query.text, query.language, query.known(on.table.schema)), on
 
@@ -162,7 +162,7 @@ def why_not(given: Given, events: PlayData) -> Answer:
     query, on = _compiled(given, events)
     rows = given.get("rows")
     if not isinstance(rows, list) or not all(type(row) is int for row in rows):
-        raise CereusError("`rows` is a list of numbers")
+        raise malformed("rows", "a list of numbers")
     answer = query.why_not(on.table, rows)
     return {
         "matched": answer.matched,
@@ -191,12 +191,13 @@ def _in_language(query: Query, name: str) -> Answer:
     try:
         return {"dialect": name, "text": translated(query.compiled, name)}
     except CereusError as error:
-        return {"dialect": name, "reason": error.message}
+        said = error.reason if isinstance(error, QueryError) else error.message
+        return {"dialect": name, "reason": said if error.hint is None else f"{said}: {error.hint}"}
 
 
 def copies(given: Given, events: PlayData) -> Answer:
     """The query as it is written in Python, on the command line and in a pipeline."""
-    query: PlayRequest = asked(given)
+    query: PlayRequest = read_request(given)
     on = events.of(query.data)
     return {"texts": snippets(query, on.file, on.reading)}
 

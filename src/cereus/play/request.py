@@ -32,11 +32,11 @@ class PlayRequest:
         return Surroundings(self.stream, schema, types)
 
 
-def asked(given: Mapping[str, Any]) -> PlayRequest:
+def read_request(given: Mapping[str, Any]) -> PlayRequest:
     """A request as it came over the wire."""
     keys = given.get("keys") or []
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-        raise CereusError("`keys` is a list of columns")
+        raise malformed("keys", "a list of columns")
     stream = Stream(
         type=_text(given, "type") or None,
         time=_text(given, "time") or None,
@@ -48,15 +48,22 @@ def asked(given: Mapping[str, Any]) -> PlayRequest:
     return PlayRequest(_text(given, "text"), _text(given, "dialect"), _text(given, "data"), stream)
 
 
+def malformed(name: str, kind: str) -> CereusError:
+    """What is sent under this name is something else."""
+    return CereusError(
+        f"{name!r} in the request should be {kind}", hint="the page of the playground sends it so"
+    )
+
+
 def _text(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name) or ""
     if not isinstance(value, str):
-        raise CereusError(f"`{name}` is a text, not a {type(value).__name__}")
+        raise malformed(name, "a text")
     return value
 
 
 def number(given: Mapping[str, Any], name: str) -> int:
     value = given.get(name, 0)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise CereusError(f"`{name}` is a whole number of at least 0")
+        raise malformed(name, "a whole number of at least 0")
     return value

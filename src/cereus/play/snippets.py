@@ -28,26 +28,26 @@ FLAGS = {
 """The arguments of `Files` on the command line."""
 
 
-def snippets(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> dict[str, str]:
+def snippets(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> dict[str, str]:
     """The texts that the page copies, by their title; `reading` says how the file is read."""
     return {
-        "Python": python(asked, file, reading),
-        "Command line": command_line(asked, file, reading),
-        "Pipeline": pipeline(asked, file, reading),
+        "Python": python(request, file, reading),
+        "Command line": command_line(request, file, reading),
+        "Pipeline": pipeline(request, file, reading),
     }
 
 
-def python(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
-    said = {name: value for name, value in _columns(asked).items() if name == "type" or value}
+def python(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+    given = {name: value for name, value in _columns(request).items() if name == "type" or value}
     how = "".join(f", {name}={value!r}" for name, value in reading.items())
     return "\n".join(
         [
             "import cereus",
             "",
             "query = cereus.compile(",
-            f"    {_python_text(asked.text)},",
-            f"    dialect={asked.dialect!r},",
-            f"    stream=cereus.Stream({', '.join(f'{k}={v!r}' for k, v in said.items())}),",
+            f"    {_python_text(request.text)},",
+            f"    dialect={request.dialect!r},",
+            f"    stream=cereus.Stream({', '.join(f'{k}={v!r}' for k, v in given.items())}),",
             ")",
             f"matches = query.run({f'cereus.Files({file!r}{how})' if how else repr(file)})",
             "print(matches)",
@@ -56,9 +56,9 @@ def python(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
     )
 
 
-def _columns(asked: PlayRequest) -> dict[str, Any]:
+def _columns(request: PlayRequest) -> dict[str, Any]:
     """Which columns are what, as `Stream` is told it."""
-    stream = asked.stream
+    stream = request.stream
     return {
         "type": stream.type,
         "time": stream.time,
@@ -74,16 +74,16 @@ def _python_text(text: str) -> str:
     return f'"""\n{text.strip()}\n"""' if plain and _printable(text) else repr(text)
 
 
-def command_line(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
-    columns = _columns(asked) | {"type": asked.stream.type or "none"}
-    options = ["--dialect", asked.dialect] if asked.dialect != default_name() else []
+def command_line(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+    columns = _columns(request) | {"type": request.stream.type or "none"}
+    options = ["--dialect", request.dialect] if request.dialect != default_name() else []
     for name, value in columns.items():
         flag = "--key" if name == "keys" else f"--{name}"
         options += [word for each in _listed(value) for word in (flag, str(each))]
     for name, value in reading.items():
         options += _flags(name, value)
     # behind `--`, a text may begin with a comment
-    return shlex.join(["cereus", "run", *options, "--", asked.text.strip(), file]) + "\n"
+    return shlex.join(["cereus", "run", *options, "--", request.text.strip(), file]) + "\n"
 
 
 def _listed(value: Any) -> list[Any]:
@@ -103,24 +103,26 @@ def _flags(name: str, value: Any) -> list[str]:
     return [word for each in values for word in (flag, each)]
 
 
-def pipeline(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+def pipeline(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
     source = {"format": format_of(file) or "parquet", "path": file, **reading}
-    stream = {"source": "events"} | _columns(asked) | {"type": asked.stream.type or "none"}
+    stream = {"source": "events"} | _columns(request) | {"type": request.stream.type or "none"}
     sections = [
         'mode = "batch"',
         _section("sources.events", source),
         _section("streams.input", stream),
-        _section(f"queries.{RESULT}", {"from": "input", "dialect": asked.dialect})
-        + f"\ntext = {_toml_text(asked.text)}",
+        _section(f"queries.{RESULT}", {"from": "input", "dialect": request.dialect})
+        + f"\ntext = {_toml_text(request.text)}",
         _section("sinks.output", {"from": RESULT, "format": "parquet", "path": RESULT}),
     ]
     return "\n\n".join(sections) + "\n"
 
 
 def _section(title: str, values: Mapping[str, Any]) -> str:
-    """A table of TOML, without what is not said."""
-    said = [f"{name} = {_toml(value)}" for name, value in values.items() if value not in (None, [])]
-    return "\n".join([f"[{title}]", *said])
+    """A table of TOML, without what is not given."""
+    given = [
+        f"{name} = {_toml(value)}" for name, value in values.items() if value not in (None, [])
+    ]
+    return "\n".join([f"[{title}]", *given])
 
 
 def _toml(value: Any) -> str:

@@ -165,8 +165,8 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             yield from (frozenset(p for p in v if is_kept(p[0], names)) for v in of(body))
         case cel.Start(body):
             yield from (v for v in of(body) if _smallest(v) == i)
-        case cel.Or(left, right):
-            yield from of(left) | of(right)
+        case cel.Or(operands):
+            yield from frozenset().union(*map(of, operands))
         case cel.And(left, right):
             yield from of(left) & of(right)
         case cel.All(left, right):
@@ -218,8 +218,8 @@ def is_optional(formula: cel.Formula) -> bool:
             return least == 0 or is_optional(body)
         case cel.Type() | cel.Not():
             return False
-        case cel.Or(left, right):
-            return is_optional(left) or is_optional(right)
+        case cel.Or(operands):
+            return any(map(is_optional, operands))
         case cel.Unless(left, _):
             return is_optional(left)
     return all(is_optional(part) for part in formula.children())
@@ -502,22 +502,23 @@ class Partition:
         kept = frozenset(v for v in candidates if (s := support(v)) and self.reach(min(s), max(s)))
         chosen = select(self.query.strategy, kept)
         if self.query.skip is not None:
-            chosen = self._skipping(chosen, j)
+            chosen = self._skipping(chosen)
         rows = [self.row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
             latest[row.positions, row.bindings, row.read] = row
+        if latest and self.query.skip is Skip.PAST_LAST:
+            self.begin = j + 1
         return list(latest.values())
 
-    def _skipping(self, candidates: frozenset[Valuation], j: int) -> frozenset[Valuation]:
-        """AFTER MATCH SKIP: of the complex events that are complete at j, the one with the earliest
-        start, and where two first differ the one that has the event. After it evaluation begins
-        anew (PAST LAST EVENT), or the next one is taken that starts later (TO NEXT EVENT)."""
+    def _skipping(self, candidates: frozenset[Valuation]) -> frozenset[Valuation]:
+        """AFTER MATCH SKIP: of the complex events that are complete, the one with the earliest
+        start, and where two first differ the one that has the event. TO NEXT EVENT takes the next
+        one that starts later, too; PAST LAST EVENT begins anew once a match is reported."""
         taken: frozenset[Valuation] = frozenset()
         while rest := frozenset(v for v in candidates if min(support(v)) > self.passed):
             taken |= (best := select(Strategy.NEXT, rest))
             if self.query.skip is Skip.PAST_LAST:
-                self.begin = j + 1
                 break
             self.passed = min(support(next(iter(best))))
         return taken

@@ -76,7 +76,9 @@ def _absolute(number: float) -> float | None:
 
 
 def _sign(number: float) -> float:
-    return number if math.isnan(number) else (number > 0) - (number < 0)
+    if isinstance(number, int):
+        return (number > 0) - (number < 0)
+    return number if math.isnan(number) else float((number > 0) - (number < 0))
 
 
 def _round(number: float, digits: int = 0) -> float | None:

@@ -188,7 +188,7 @@ def compiled(pattern: tree.Pattern) -> list[Instruction]:
             case tree.Alternation(parts):
                 choose(parts, excluded)
             case tree.Permutation(parts):
-                choose([tree.Concatenation(order) for order in permutations(parts)], excluded)
+                choose(_orders(parts), excluded)
             case tree.Exclusion(part):
                 add(part, True)
             case tree.Quantified(part, low, high, reluctant):
@@ -237,6 +237,23 @@ def compiled(pattern: tree.Pattern) -> list[Instruction]:
 
     add(pattern, False)
     return [*program, ("done",)]
+
+
+def _orders(parts: tuple[tree.Pattern, ...]) -> list[tree.Pattern]:
+    """The orders of PERMUTE, the preferred first. Where no part has choices, orders that begin
+    alike are one partial match so far, which waits for any of the other parts."""
+    if any(_is_choice(node) for part in parts for node in part.walk()):
+        return [tree.Concatenation(order) for order in permutations(parts)]
+    rests = ((part, (*parts[:n], *parts[n + 1 :])) for n, part in enumerate(parts))
+    return [
+        tree.Concatenation((part, tree.Permutation(rest))) if rest else part for part, rest in rests
+    ]
+
+
+def _is_choice(node: tree.Pattern) -> bool:
+    if isinstance(node, tree.Quantified):
+        return node.low != node.high
+    return isinstance(node, tree.Alternation | tree.Permutation)
 
 
 def ways(

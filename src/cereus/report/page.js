@@ -1,6 +1,9 @@
-sortableTable({
-  table: document.getElementById("matches"),
-  filter: document.getElementById("filter"),
-  shown: document.getElementById("shown"),
-  rows: JSON.parse(document.getElementById("rows").textContent).rows,
-});
+// A page without matches has no table of them.
+if (document.getElementById("matches")) {
+  sortableTable({
+    table: document.getElementById("matches"),
+    filter: document.getElementById("filter"),
+    shown: document.getElementById("shown"),
+    rows: JSON.parse(document.getElementById("rows").textContent).rows,
+  });
+}

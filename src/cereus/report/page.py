@@ -44,7 +44,8 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
         *_table(matches),
     ]
     if len(matches) <= FEW:
-        parts += ["<h2>Why there are no more</h2>", _why(query, events)]
+        none = "no more" if len(matches) else "none"
+        parts += [f"<h2>Why there are {none}</h2>", _why(query, events)]
     return _page(heading, parts)
 
 
@@ -90,7 +91,7 @@ def _numbers(query: Query, matches: Matches, events: int) -> str:
     for key in (path[0] for path in query.keys if path[0] in names and len(matches)):
         counts[f"values of {key}"] = f"{len(matches.table.column(key).unique()):,}"
     if "start_time" in names and len(matches):
-        counts["first match"] = str(matches.table.column("start_time")[0])
+        counts["first match"] = str(cells(matches.table.slice(0, 1).select(["start_time"]))[0][0])
     items = "".join(
         f"<li><b>{escape(str(value))}</b><span>{escape(name)}</span></li>"
         for name, value in counts.items()
@@ -132,6 +133,10 @@ def _chart(chart: Any) -> str:
 
 
 def _table(matches: Matches) -> Iterator[str]:
+    yield "<h2>The matches</h2>"
+    if not len(matches):
+        yield "<p>There are none.</p>"
+        return
     table = matches.table.slice(0, MOST_ROWS)
     rows = cells(table)
     heads = "".join(
@@ -139,7 +144,6 @@ def _table(matches: Matches) -> Iterator[str]:
         for name in table.column_names
     )
     more = f", the first of {len(matches):,}" if len(matches) > MOST_ROWS else ""
-    yield "<h2>The matches</h2>"
     yield (
         '<p class="screen"><input id="filter" type="search" placeholder="filter" '
         f'aria-label="filter the matches"> <span id="shown" class="note"></span>{more}</p>'

@@ -26,6 +26,7 @@ function sortableTable({ table, filter, shown, rows, choose }) {
     shown.textContent = `${kept.length} of ${rows.length} rows`;
   };
   table.tHead.querySelectorAll("th").forEach((head, place) => {
+    if (rows.some((row) => typeof row[place] === "number")) head.classList.add("number");
     const button = head.querySelector("button");
     if (!button) return;
     button.onclick = () => {

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cereus.explain.phrases import time_text
+
 
 def cells(table: pa.Table) -> list[list[Any]]:
     """The rows of a table, in values that JSON has."""
@@ -22,16 +24,10 @@ def cell(value: Any) -> Any:
     if isinstance(value, float) and value != value:
         return "NaN"
     if isinstance(value, datetime):
-        return _time_text(value)
+        return time_text(value)
     finite = isinstance(value, float) and abs(value) == float("inf")
     known = isinstance(value, int | float | str | bool) and not finite
     return value if known or value is None else str(value)
-
-
-def _time_text(value: datetime) -> str:
-    """Without the zeros at its end."""
-    unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
-    return value.isoformat(sep=" ", timespec=unit if value.microsecond else "seconds")
 
 
 def embedded(value: Any) -> str:

@@ -34,11 +34,13 @@ def output_schema(stream: Stream, events: pa.Schema) -> pa.Schema:
             (EVENTS, pa.list_(pa.struct(list(events)))),
         ]
     )
-    twice = [name for name in schema.names if schema.names.count(name) > 1]
-    if twice:
-        raise CereusError(
-            f"the matches of rules have a column {twice[0]!r} already", hint="rename the key"
-        )
+    seen: set[str] = set()
+    for name in schema.names:
+        if name in seen:
+            raise CereusError(
+                f"the matches of rules have a column {name!r} already", hint="rename the key"
+            )
+        seen.add(name)
     return schema
 
 

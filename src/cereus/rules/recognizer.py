@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import Consume
 from cereus.engine import snapshot as snapshots
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, SnapshotError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.limits import Limits
@@ -23,6 +22,7 @@ from cereus.rules.rule import Rule, rules_in
 from cereus.rules.running import CompiledRule, RunningRules
 from cereus.sources import to_schema, to_table
 from cereus.stream import Stream
+from cereus.syntax.parsing import errors_in
 
 FORMAT = 1
 """Of the snapshots of rules."""
@@ -63,6 +63,7 @@ class RuleRecognizer:
     def __init__(
         self, *, stream: Stream, schema: pa.Schema, rules: Any = (), limits: Limits | None = None
     ) -> None:
+        _check_kinds(stream, limits)
         self.stream, self.limits = stream, limits
         self.events = to_schema(schema)
         stream.check(self.events)
@@ -94,6 +95,11 @@ class RuleRecognizer:
         """Rules go, with all that they have begun."""
         changes = []
         for name in names:
+            if not isinstance(name, str):
+                raise CereusError(
+                    f"rules are removed by name, not by a {type(name).__name__}",
+                    hint='write rules.remove("one", "another")',
+                )
             known = self._known.pop(name, None)
             if known is not None:
                 self._running.remove(name)
@@ -135,11 +141,15 @@ class RuleRecognizer:
             params=rule.parameters or None,
             **rule.options,
         )
-        made = CompiledRule.of(rule, version, query.compiled, self.events)
+        with errors_in(None):
+            made = CompiledRule.of(rule, version, query.compiled, self.events)
         keys = {path[0] for path in query.keys}
         missing = [name for name in self.stream.keys if name not in keys]
         if missing:
-            raise DataError(f"the rule does not keep the key {missing[0]!r} of the stream apart")
+            raise DataError(
+                f"the rule does not keep the key {missing[0]!r} of the stream apart",
+                hint="partition by the keys of the stream",
+            )
         if self.stream.keys and _ends_all(query.compiled):
             raise CereusError(
                 "CONSUME BY ANY ends the partial matches of all keys, and rules read key by key",
@@ -174,11 +184,17 @@ class RuleRecognizer:
         table = to_table(events, self.events)
         missing = [name for name in self.events.names if name not in table.column_names]
         if missing:
-            raise DataError(f"the column {missing[0]!r} is not in these events")
+            raise DataError(
+                f"the column {missing[0]!r} is not in these events",
+                hint="give every batch the columns of the schema",
+            )
         try:
             table = table.select(self.events.names).cast(self.events)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(f"these events do not have the types of the schema: {error}") from None
+            raise DataError(
+                f"these events do not have the types of the schema: {error}",
+                hint="cast the columns, or declare them so in schema=",
+            ) from None
         rows: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
             rows += self._outputs(self._running.push(batch))
@@ -225,7 +241,7 @@ class RuleRecognizer:
     def snapshot(self) -> bytes:
         """The rules and their state as bytes; `RuleRecognizer.restored` goes on from them."""
         known = [
-            (json.dumps(asdict(each.rule)), each.version, _written(each.running))
+            (each.rule.written(), each.version, _written(each.running))
             for each in self._known.values()
         ]
         return snapshots.dump(self._header, {"rules": known, "units": self._running.save()})
@@ -239,17 +255,35 @@ class RuleRecognizer:
         cls, snapshot: bytes, *, stream: Stream, schema: pa.Schema, limits: Limits | None = None
     ) -> RuleRecognizer:
         """A recognizer that goes on from a snapshot."""
+        if not isinstance(snapshot, bytes | bytearray | memoryview):
+            raise SnapshotError(
+                f"a snapshot is bytes, not a {type(snapshot).__name__}",
+                hint="give what recognizer.snapshot() gave",
+            )
         made = cls(stream=stream, schema=schema, limits=limits)
         state = snapshots.load(snapshot, made._header)
         with snapshots.restoring():
             running: dict[str, CompiledRule] = {}
             for text, version, runs in state["rules"]:
-                rule = Rule(**json.loads(text))
+                rule = Rule.read(text)
                 if runs is not None:
-                    running[rule.name] = made._compiled(Rule(**json.loads(runs[0])), runs[1])
+                    running[rule.name] = made._compiled(Rule.read(runs[0]), runs[1])
                 made._known[rule.name] = KnownRule(rule, version, running.get(rule.name))
             made._running.restore(state["units"], running)
         return made
+
+
+def _check_kinds(stream: object, limits: object) -> None:
+    """Refuse a stream and limits that are none."""
+    if not isinstance(stream, Stream):
+        raise CereusError(
+            f"stream= is a Stream, not a {type(stream).__name__}",
+            hint='write stream=Stream(time="…", keys=["…"])',
+        )
+    if limits is not None and not isinstance(limits, Limits):
+        raise CereusError(
+            f"limits= are Limits, not a {type(limits).__name__}", hint="write limits=Limits(…)"
+        )
 
 
 def _ends_all(query: CompiledQuery) -> bool:
@@ -257,4 +291,4 @@ def _ends_all(query: CompiledQuery) -> bool:
 
 
 def _written(rule: CompiledRule | None) -> tuple[str, int] | None:
-    return None if rule is None else (json.dumps(asdict(rule.rule)), rule.version)
+    return None if rule is None else (rule.rule.written(), rule.version)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cereus.errors import CereusError, did_you_mean
+import numpy as np
+
+from cereus.errors import CereusError, did_you_mean, shortened
 from cereus.language.registry import default_name, dialect_of, suffixes
 from cereus.sources import to_table
+from cereus.syntax.parameters import refuse_surrogates, value_of
+
+TAKEN = ("source", "dialect", "stream", "schema", "limits", "params")
+"""Keywords of `compile` that no option can be called: the recognizer gives them."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,8 @@ class Rule:
     name        what matches are called after
     text        the query
     language    its dialect
-    parameters  the values of the parameters in the text (`:limit`)
+    parameters  the values of the parameters in the text (`:limit`); JSON says a time as
+                {"datetime": "2024-01-31T12:00"}, and a length of time as {"microseconds": 5}
     options     those of the dialect
     enabled     False: the rule is paused, and reads nothing
     """
@@ -31,6 +39,28 @@ class Rule:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     enabled: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is no rule, by name; values of parameters become those of literals."""
+        for name in ("name", "text", "language"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise CereusError(
+                    f"the {name} of a rule is a text, not a {type(value).__name__}",
+                    hint='write {"name": "rise", "text": "SELECT …"}',
+                )
+            refuse_surrogates(value, f"the {name} of a rule")
+        given = _mapping("parameters", self.parameters)
+        values = {name: value_of(name, _untagged(value)) for name, value in given.items()}
+        object.__setattr__(self, "parameters", values)
+        object.__setattr__(self, "options", _mapping("options", self.options))
+        object.__setattr__(self, "enabled", flag("enabled", self.enabled))
+        for name in TAKEN:
+            if name in self.options:
+                raise CereusError(
+                    f"a rule has no option {name!r}: the recognizer has it for all rules",
+                    hint="leave it out",
+                )
 
     @classmethod
     def of(cls, row: Rule | Mapping[str, Any]) -> Rule:
@@ -50,12 +80,12 @@ class Rule:
                     hint=did_you_mean(str(name), known) or ", ".join(known),
                 )
         values = {name: value for name, value in row.items() if value is not None}
-        for name in ("parameters", "options"):
-            if name in values:
-                values[name] = _mapping(name, values[name])
         for name in ("name", "text"):
             if not isinstance(values.get(name), str):
-                raise CereusError(f"a rule needs a {name}: {dict(row)!r}")
+                raise CereusError(
+                    f"a rule needs a {name}: {shortened(repr(dict(row)))}",
+                    hint='write {"name": "rise", "text": "SELECT …"}',
+                )
         return cls(**values)
 
     @property
@@ -63,18 +93,81 @@ class Rule:
         """The rule but for whether it is paused: what a version stands for."""
         return replace(self, enabled=True)
 
+    def written(self) -> str:
+        """The rule as JSON, which `read` reads again: times have their kind beside them."""
+        try:
+            return json.dumps(asdict(self), default=_tagged, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            raise CereusError(
+                f"an option of the rule {self.name!r} cannot be kept in a snapshot",
+                hint="options of rules are texts, numbers and booleans",
+            ) from None
+
+    @classmethod
+    def read(cls, text: str) -> Rule:
+        return cls(**json.loads(text))
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or false; a text such as "false" is refused, for any text would be true."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise CereusError(
+        f"{name!r} of a rule is true or false, not a {type(value).__name__}: "
+        f"{shortened(repr(value))}",
+        hint=f'write {{"{name}": false}}, without quotes',
+    )
+
+
+def _tagged(value: Any) -> Any:
+    """What JSON has no word for, as a mapping, which no parameter is."""
+    if isinstance(value, datetime):
+        return {"datetime": value.isoformat()}
+    if isinstance(value, timedelta):
+        return {"microseconds": value // timedelta(microseconds=1)}
+    raise TypeError
+
+
+def _untagged(value: Any) -> Any:
+    """The value of a parameter, where it is written as `_tagged` writes it."""
+    try:
+        match value:
+            case {"datetime": str(text)}:
+                return datetime.fromisoformat(text)
+            case {"microseconds": int(length)}:
+                return timedelta(microseconds=length)
+            case list():
+                return [each if isinstance(each, list) else _untagged(each) for each in value]
+    except (ValueError, OverflowError):
+        pass  # refused as a mapping
+    return value
+
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     """A mapping, as it is, as JSON, or as the pairs that Arrow makes of a map."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
-            raise CereusError(f"the {name} of a rule are not JSON: {value!r}") from None
-    if isinstance(value, list):
+        except (ValueError, RecursionError):
+            raise CereusError(
+                f"the {name} of a rule are not JSON: {shortened(repr(value))}",
+                hint='write {"least": 5}',
+            ) from None
+    if isinstance(value, list) and all(
+        isinstance(each, tuple) and len(each) == 2 for each in value
+    ):
         value = dict(value)
     if not isinstance(value, Mapping):
-        raise CereusError(f"the {name} of a rule are a mapping, not a {type(value).__name__}")
+        raise CereusError(
+            f"the {name} of a rule are a mapping, not a {type(value).__name__}",
+            hint='write {"least": 5}',
+        )
+    for key in value:
+        if not isinstance(key, str):
+            raise CereusError(
+                f"the {name} of a rule have names, and {shortened(repr(key))} is none",
+                hint='write {"least": 5}',
+            )
     return {key: each for key, each in value.items() if each is not None}
 
 
@@ -86,10 +179,14 @@ def rules_in(source: Any) -> list[Rule]:
         rules = [Rule.of(row) for row in source] if _is_list(source) else _of_table(source)
     else:
         rules = _of_table(source)
-    names = [rule.name for rule in rules]
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise CereusError(f"two rules are called {twice[0]!r}")
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.name in seen:
+            raise CereusError(
+                f"two rules are called {shortened(repr(rule.name))}",
+                hint="give one of them another name",
+            )
+        seen.add(rule.name)
     return rules
 
 
@@ -104,10 +201,14 @@ def _of_table(source: Any) -> list[Rule]:
 def _of_folder(folder: Path) -> list[Rule]:
     """Every query file is a rule, called after the file; `name.ceql.off` is paused. Names that
     begin with a dot are those of files that are being written."""
-    if not folder.is_dir():
-        raise CereusError(f"there is no folder of rules {str(folder)!r}")
+    try:
+        paths = sorted(folder.iterdir())
+    except (OSError, ValueError):  # a name may be too long, or hold what no name holds
+        raise CereusError(
+            f"there is no folder of rules {shortened(repr(str(folder)))}", hint="check the path"
+        ) from None
     rules = []
-    for path in sorted(folder.iterdir()):
+    for path in paths:
         enabled = path.suffix != PAUSED
         query = path if enabled else path.with_suffix("")
         hidden = path.name.startswith(".")
@@ -121,7 +222,9 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CereusError(f"cannot read the rule {str(path)!r}: {error}") from None
+        raise CereusError(
+            f"cannot read the rule {str(path)!r}: {error}", hint="it is a text in UTF-8"
+        ) from None
 
 
 PAUSED = ".off"

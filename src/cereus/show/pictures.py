@@ -8,20 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from cereus.errors import CereusError
+from cereus.pictures.diagram import Diagram
 from cereus.pictures.graphs import library
 
 CHARTS = (".html", ".svg", ".png")
 """The suffixes of what a chart can be written to."""
+DIAGRAMS = (".svg", ".png")
 PLACE = {"description": "the chart"}
 """Stands for a chart in a page, until the chart is put there."""
 
 
 def save(chart: Any, path: str | Path) -> None:
-    """Write an altair chart: .svg or .png as a still picture, .html to zoom in, offline."""
+    """Write an altair chart: .svg or .png as a still picture, .html to zoom in, offline; or a
+    diagram, .svg or .png."""
     file = Path(path)
+    if isinstance(chart, Diagram):
+        return _save_diagram(chart, file)
     if file.suffix.lower() not in CHARTS:
-        hint = f"end the name in one of {', '.join(CHARTS)}"
-        raise CereusError(f"cannot draw to {str(path)!r}", hint=hint)
+        raise _refused(file, CHARTS)
     spec, convert = chart.to_dict(), library("vl_convert")
     match file.suffix.lower():
         case ".svg":
@@ -30,6 +34,21 @@ def save(chart: Any, path: str | Path) -> None:
             file.write_bytes(convert.vegalite_to_png(spec, scale=2))
         case _:
             file.write_text(_page(spec, convert), encoding="utf-8")
+
+
+def _save_diagram(diagram: Diagram, file: Path) -> None:
+    match file.suffix.lower():
+        case ".svg":
+            file.write_text(diagram.svg(), encoding="utf-8")
+        case ".png":
+            file.write_bytes(diagram.png())
+        case _:
+            raise _refused(file, DIAGRAMS)
+
+
+def _refused(file: Path, suffixes: tuple[str, ...]) -> CereusError:
+    hint = f"end the name in one of {', '.join(suffixes)}"
+    return CereusError(f"cannot draw to {str(file)!r}", hint=hint)
 
 
 def _page(spec: dict[str, Any], convert: Any) -> str:

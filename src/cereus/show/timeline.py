@@ -21,6 +21,9 @@ SINCE = "since the first event"
 MATCH = "match"
 LABEL = "label"
 BINS = 60
+ROOM = {"left": 5, "top": 5, "right": 30, "bottom": 5}
+"""Around a chart, in pixels. A still picture is measured with one font and shown with another, in
+which the legend may be wider."""
 
 
 def timeline(
@@ -143,7 +146,8 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     values = [{field_name(time): _plain(value)} for value in table.column(time).to_pylist()]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
     x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
-    y = alt.Y("count()", title="matches", axis=alt.Axis(tickMinStep=1))
+    counts = alt.Axis(tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label", format=",d")
+    y = alt.Y("count()", title="matches", axis=counts)
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
 
 
@@ -165,8 +169,8 @@ def _styled(chart: Any) -> Any:
     """Without a background, and in a gray that can be read in dark and light."""
     gray = {"labelColor": INK, "titleColor": INK, "gridColor": INK, "gridOpacity": 0.2}
     return (
-        chart.configure(background="transparent")
-        .configure_axis(domainColor=INK, tickColor=INK, **gray)
+        chart.configure(background="transparent", padding=ROOM)
+        .configure_axis(domainColor=INK, tickColor=INK, titlePadding=10, **gray)
         .configure_legend(labelColor=INK, titleColor=INK)
         .configure_view(stroke=None)
     )

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from cereus.errors import DataError
+from cereus.errors import DataError, shortened
 from cereus.sources.files import STANDARD_INPUT, Files
 from cereus.sources.formats import (
     KNOWN_FORMATS,
@@ -32,6 +32,8 @@ from cereus.sources.formats import (
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 BRACES = re.compile(r"\{([^{}]*)\}")
+MOST_ALTERNATIVES = 10_000
+"""So many names a pattern with braces stands for at most."""
 LOCAL_URL = "file://"
 HIDDEN = ("_", ".")
 """How the names of files begin that Spark and others write beside the rows."""
@@ -91,7 +93,10 @@ def file_system(url: str | None) -> tuple[Any, str]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         return _by_fsspec(url)
     except OSError as error:
-        raise DataError(f"cannot reach {url!r}: {error}") from None
+        raise DataError(
+            f"cannot reach {url!r}: {error}",
+            hint="a path, or a URL: s3://, gs://, hdfs://, and whatever fsspec knows",
+        ) from None
 
 
 def _by_fsspec(url: str) -> tuple[Any, str]:
@@ -105,7 +110,10 @@ def _by_fsspec(url: str) -> tuple[Any, str]:
     try:
         system, path = url_to_fs(url)
     except (ValueError, ImportError, OSError) as error:
-        raise DataError(f"cannot reach {url!r}: {error}") from None
+        raise DataError(
+            f"cannot reach {url!r}: {error}",
+            hint="a path, or a URL: s3://, gs://, hdfs://, and whatever fsspec knows",
+        ) from None
     return pafs.PyFileSystem(pafs.FSSpecHandler(system)), path
 
 
@@ -125,28 +133,48 @@ def _listed(path: str, files: Files) -> Iterator[EventFile]:
 
 def matching(path: str) -> list[str]:
     """A path, or those that a pattern names, in order."""
-    if Path(path).exists() or not (has_magic(path) or BRACES.search(path)):
+    if _exists(path) or not (has_magic(path) or BRACES.search(path)):
         return [path]
     alike = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
     if not alike:
-        raise DataError(f"no file is called like {path!r}", hint="check the pattern")
+        shown = shortened(repr(path))
+        raise DataError(f"no file is called like {shown}", hint="check the pattern")
     return alike
+
+
+def _exists(path: str) -> bool:
+    """Whether there is such a file; a name that no file can have is none."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _alternatives(pattern: str) -> list[str]:
     """`{a,b}.csv` is `a.csv` and `b.csv`, as Spark has it."""
-    braces = BRACES.search(pattern)
-    if braces is None:
-        return [pattern]
-    before, after = pattern[: braces.start()], pattern[braces.end() :]
-    return [e for one in braces[1].split(",") for e in _alternatives(before + one + after)]
+    left, made = [pattern], []
+    while left:
+        part = left.pop()
+        braces = BRACES.search(part)
+        if braces is None:
+            made.append(part)
+        else:
+            before, after = part[: braces.start()], part[braces.end() :]
+            left += [before + one + after for one in reversed(braces[1].split(","))]
+        if len(left) + len(made) > MOST_ALTERNATIVES:
+            raise DataError(
+                f"the pattern {shortened(repr(pattern))} stands for more than "
+                f"{MOST_ALTERNATIVES:,} names",
+                hint="write fewer {a,b}, or a list of paths",
+            )
+    return made
 
 
 def _local(path: str, files: Files) -> list[EventFile]:
     """A file itself; of a directory, the files of events that are in it."""
     root = Path(path)
-    if not root.exists():
-        raise DataError(f"there is no file {path!r}", hint="check the path")
+    if not _exists(path):
+        raise DataError(f"there is no file {shortened(repr(path))}", hint="check the path")
     if not root.is_dir():
         return [_place(path, files)]
     inside = (each for each in sorted(root.rglob("*")) if each.is_file())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import DataError, did_you_mean
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
 from cereus.sources.scan import Scan, scan
@@ -84,6 +84,10 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return data
     if isinstance(data, Mapping) and stream.stream is not None:
         data = _merged({str(name): to_table(part) for name, part in data.items()}, stream)
+    if not isinstance(sort, bool | np.bool_):
+        raise CereusError(
+            f"sort= is True or False, not a {type(sort).__name__}", hint="write sort=True"
+        )
     if is_path(data) and not sort:
         described = scan(data if isinstance(data, Files) else Files(data))
         return Source(described.schema, scan=described)
@@ -113,7 +117,10 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
     try:
         table = pa.concat_tables(named, promote_options="default")
     except UNREADABLE as error:
-        raise DataError(f"the streams cannot be put together: {error}") from None
+        raise DataError(
+            f"the streams cannot be put together: {error}",
+            hint="give the column one type in all of them",
+        ) from None
     if stream.time is None:
         return table
     _need_time(table, stream)

@@ -74,6 +74,7 @@ PLAIN = frozenset(
 )
 """Types that every part of the engine reads, whatever their parameters."""
 TIME = pa.timestamp("s").id
+UNIONS = frozenset((pa.dense_union([]).id, pa.sparse_union([]).id))
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -89,6 +90,8 @@ def supported_schema(schema: pa.Schema) -> pa.Schema:
 
 def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
     """Arrow cannot take single rows of a union of types."""
+    if not any(kind.id in UNIONS for kind in schema.types):
+        return  # most tables, without a look at every field
     wanted = set(names)
     for field in schema:  # a name may stand there twice, which is refused elsewhere
         if field.name in wanted and pa.types.is_union(field.type):

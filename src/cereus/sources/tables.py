@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import named_schema
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, shortened
 from cereus.sources.files import Files
 from cereus.sources.scan import scan
 from cereus.sources.supported import supported_schema, supported_table
@@ -40,8 +40,9 @@ def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
     `schema` is for dicts, which do not have one."""
     try:
         return supported_table(_table(data, schema))
-    except UNREADABLE as error:
-        raise DataError(f"cannot read the events: {_first_line(error)}") from None
+    except (*UNREADABLE, TypeError, ValueError, OverflowError, RecursionError) as error:
+        said = shortened(_first_line(error))
+        raise DataError(f"cannot read the events: {said}") from None
 
 
 def _first_line(error: Exception) -> str:
@@ -57,6 +58,7 @@ def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
         described = scan(data if isinstance(data, Files) else Files(data))
         return pa.Table.from_batches(list(described.batches()), described.schema)
     if isinstance(data, list) and all(isinstance(part, Mapping) for part in data):
+        _check_names(data[0] if data else {})
         return pa.Table.from_pylist(data, schema=schema)
     if _is_lazy(data):
         data = data.collect()
@@ -109,6 +111,7 @@ def _repeats(data: Any) -> bool:
 
 def _of_columns(data: Mapping[str, Any], schema: pa.Schema | None) -> pa.Table:
     """Columns by name; a dict of single values is one event."""
+    _check_names(data)
     if not any(_is_column(value) for value in data.values()):
         return pa.Table.from_pylist([data], schema=schema)
     for name, value in data.items():
@@ -118,6 +121,16 @@ def _of_columns(data: Mapping[str, Any], schema: pa.Schema | None) -> pa.Table:
                 hint="give a list of dicts, or a dict of lists",
             )
     return pa.table(dict(data))
+
+
+def _check_names(columns: Mapping[Any, Any]) -> None:
+    for name in columns:
+        if not isinstance(name, str):
+            raise DataError(
+                f"cannot read the events: a column is named by a text, not by a "
+                f"{type(name).__name__}",
+                hint='write {"type": "A", "price": 5}',
+            )
 
 
 def _is_column(value: Any) -> bool:

@@ -9,9 +9,10 @@ from cereus.spark.java import ensure_java
 from cereus.spark.session import session
 
 if TYPE_CHECKING:
+    from cereus.spark.diagnosis import why
     from cereus.spark.funnels import funnel
-    from cereus.spark.live.reading_state import state
-    from cereus.spark.live.rules import match_rules, split_changes
+    from cereus.spark.live.rules.stream import match_rules, split_changes
+    from cereus.spark.live.state.reading import state
     from cereus.spark.matching import explain, match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.reading.frames import read
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from cereus.spark.sinks.webhook import webhook
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
-    from cereus.spark.why import why
 
 __all__ = [
     "Pipeline",
@@ -45,16 +45,16 @@ _LATER = {
     "explain": "cereus.spark.matching",
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
-    "match_rules": "cereus.spark.live.rules",
+    "match_rules": "cereus.spark.live.rules.stream",
     "merge_into": "cereus.spark.sinks.merge",
     "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
-    "split_changes": "cereus.spark.live.rules",
+    "split_changes": "cereus.spark.live.rules.stream",
     "split_late": "cereus.spark.matching",
-    "state": "cereus.spark.live.reading_state",
+    "state": "cereus.spark.live.state.reading",
     "sql": "cereus.spark.statements",
     "webhook": "cereus.spark.sinks.webhook",
-    "why": "cereus.spark.why",
+    "why": "cereus.spark.diagnosis",
 }
 
 

@@ -14,9 +14,10 @@ from cereus.spark.batch.eventwise import Eventwise, eventwise
 from cereus.spark.batch.explaining import explained
 from cereus.spark.batch.pattern import Batch, batch
 from cereus.spark.batch.several import Queries, match_several, named
-from cereus.spark.live.checkpoint import refuse_changed, stored_queries
+from cereus.spark.live.buckets import buckets_for
 from cereus.spark.live.recipe import LATE
-from cereus.spark.live.stream import Live, buckets_for, with_watermark
+from cereus.spark.live.state.checkpoint import going_on, stored_queries
+from cereus.spark.live.stream import Live, with_watermark
 from cereus.spark.schemas import arrow_schema, check_once
 from cereus.spark.slices import Split
 
@@ -38,6 +39,7 @@ def match(
     push_down: bool = True,
     watermark: str | None = None,
     idle: str | None = None,
+    eager: bool = False,
     late: bool = False,
     on_change: Literal["refuse", "restart", "keep"] = "refuse",
     checkpoint: str | None = None,
@@ -82,14 +84,18 @@ def match(
     idle         when the whole source has been silent for so long, "10 minutes", time passes by the
                  clock of the driver, so that what waits for time is emitted; events that come
                  behind it afterwards are late
+    eager        True does not wait for Spark's watermark, which is a micro-batch behind: an event
+                 is read as soon as one has come that is later by the watermark's delay, among the
+                 keys of its bucket. Events that are behind this are late
     late         True adds a column `late`: rows in which it is not null are late events, and
                  all their other columns are null (`split_late` parts them)
     on_change    what to do with the state of another query in the checkpoint: "refuse" it, drop
                  it and "restart", or "keep" it, with its partial matches, where the queries differ
                  in the constants of tests or in the output only
     checkpoint   the checkpointLocation that the streaming query will have: with it, a query that
-                 was changed is refused here, without it when the first events come
-    buckets      into how many pieces of state the keys are hashed; four for each of
+                 was changed is refused here, without it when the first events come; and state that
+                 was made with other `buckets` is gone on with
+    buckets      into how many pieces of state the keys are hashed; one for each of
                  spark.sql.shuffle.partitions, at most 32. It never changes
     name         what the counts are called in the progress of the query (`observedMetrics`):
                  events, late, matches, shed and kernel_seconds of each micro-batch
@@ -118,11 +124,10 @@ def match(
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
-        pieces = buckets_for(df.sparkSession) if buckets is None else buckets
-        live = Live(made, marked, query, late, on_change, pieces, name, idle=idle)
-        if checkpoint is not None:
-            refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
-        return live.run()
+        pieces = buckets_for(df.sparkSession, buckets)
+        live = Live(made, marked, query, late, on_change, pieces, name, idle=idle, eager=eager)
+        stored = stored_queries(df.sparkSession, checkpoint)
+        return going_on(live, stored, fixed=buckets is not None).run()
     return prepared(df, query, **options).run()
 
 

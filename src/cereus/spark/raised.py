@@ -10,15 +10,19 @@ from contextlib import contextmanager
 from cereus.errors import CereusError, DataError
 
 RAISED = re.compile(
-    r"cereus\.errors\.\w+: (?P<message>.*?)(?:\nhint: (?P<hint>[^\n]*))?\s*(?:\n\n|\Z)",
+    r"cereus\.errors\.\w+: (?P<message>.*?)(?:\nhint: (?P<hint>[^\n]*?))?"
+    r"(?: SQLSTATE: [^\n]*)?\s*(?:\n\n|\Z)",
     re.DOTALL,
 )
-"""An error of Cereus inside the text of another one. What follows it is the trace of Java."""
+"""An error of Cereus inside the text of another one. What follows it is Spark's own number for it,
+and the trace of Java."""
 
 
 CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]*(?:Exception|Error): (?P<message>\S.*)$", re.MULTILINE)
 """What Java gives as the cause; the last one is where it began."""
 LONGEST = 300
+SQLSTATE = re.compile(r" SQLSTATE: \w+$")
+"""Spark's own number for an error, behind its text."""
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -72,4 +76,5 @@ def cause(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or ["?"])[0]
+    line = (str(error).strip().splitlines() or ["?"])[0]
+    return SQLSTATE.sub("", line)

@@ -8,13 +8,14 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from cereus.errors import CereusError
+from cereus.spark.home import unpacked_home
 from cereus.spark.java import ensure_java
 
 if TYPE_CHECKING:
@@ -28,11 +29,21 @@ DEFAULTS = {
     # the type of the Parquet format, not INT96, which is twice the work to write
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
+    # no checksum of the rows of a shuffle: those of a live query are whole Arrow batches, and a
+    # task that runs again may pack the same events in another order, which is no error
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",
     # a checkpoint of a live query writes what has changed, not the whole state
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+
+FILES_OF_CHECKPOINTS = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+"""What writes the files of checkpoints on this machine. For each of them Spark's usual one starts
+ten processes, eight times `readlink` and twice `chmod`; this one starts two."""
 
 
 def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> SparkSession:
@@ -58,7 +69,8 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     builder = SparkSession.builder.master(master).appName(app)
     for name, value in {**DEFAULTS, **local, **settings}.items():
         builder = builder.config(name, value)
-    with started_at_once():
+    ours = cores is not None and _workers_are_of_this_python(settings)
+    with started_at_once(), unpacked_home() if ours else nullcontext():
         return builder.getOrCreate()
 
 
@@ -110,6 +122,7 @@ def _local_defaults(cores: int) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
+        "spark.sql.streaming.checkpointFileManagerClass": FILES_OF_CHECKPOINTS,
         "spark.sql.shuffle.partitions": str(max(2, cores)),
     }
 
@@ -118,6 +131,12 @@ def _local_environment() -> None:
     """What Spark reads from the environment only: the workers' Python is this one."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _workers_are_of_this_python(settings: dict[str, str]) -> bool:
+    """Another one may have no PySpark of its own."""
+    named = settings.get("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON"))
+    return named == sys.executable
 
 
 def _local_cores(master: str) -> int | None:

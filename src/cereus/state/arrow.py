@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from cereus.errors import SnapshotError
+from cereus.state.damage import damaged
 
 RECORD_BATCH, DICTIONARY_BATCH = "record batch", "dictionary"
 HEADER, DATA, COMPRESSION = 2, 1, 3
@@ -38,7 +39,7 @@ def table_from(data: bytes | memoryview) -> pa.Table:
     except SnapshotError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, EOFError) as error:
-        raise SnapshotError(f"the snapshot's Arrow data cannot be read: {error}") from None
+        raise damaged(error) from None
     return table
 
 
@@ -47,7 +48,7 @@ def schema_from(data: bytes | memoryview) -> pa.Schema:
         schema = pa.ipc.read_schema(pa.py_buffer(bytes(data)))
         _read_names(schema)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-        raise SnapshotError(f"the snapshot's schema cannot be read: {error}") from None
+        raise damaged(error) from None
     return schema
 
 
@@ -61,7 +62,7 @@ def _read_names(fields: Iterable[pa.Field]) -> None:
 def _refuse_compressed(buffer: pa.Buffer) -> None:
     for message in pa.ipc.MessageReader.open_stream(buffer):
         if message.type in (RECORD_BATCH, DICTIONARY_BATCH) and _is_compressed(message):
-            raise SnapshotError("the snapshot's Arrow data is compressed, as none is written")
+            raise damaged("its Arrow data is compressed, as none is written")
 
 
 def _is_compressed(message: pa.ipc.Message) -> bool:

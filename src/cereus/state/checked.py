@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.errors import SnapshotError
+from cereus.state.damage import damaged
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 LARGEST_COUNT = 2**62
@@ -21,7 +21,7 @@ LARGEST_COUNT = 2**62
 
 def refuse_unless(true: object, what: str) -> None:
     if not true:
-        raise SnapshotError(f"the snapshot's state is damaged: {what}")
+        raise damaged(what)
 
 
 def array(value: Any, what: str, dtype: Any, *shape: int | None) -> npt.NDArray[Any]:

@@ -22,6 +22,7 @@ import pyarrow as pa
 from cereus.errors import SnapshotError
 from cereus.state import arrow
 from cereus.state.classes import BY_CLASS, BY_NAME
+from cereus.state.damage import damaged
 
 DEEPEST = 300
 """Values are not nested deeper; nor are the states of any automaton that runs."""
@@ -57,9 +58,9 @@ def decode(data: bytes | memoryview) -> Any:
         raise
     except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
             OSError, MemoryError, struct.error, pa.ArrowException) as error:  # fmt: skip
-        raise SnapshotError(f"the snapshot cannot be read: {error}") from None
+        raise damaged(error) from None
     if reader.at != reader.end:
-        raise SnapshotError("the snapshot cannot be read: there is more than its state")
+        raise damaged("there is more than its state")
     return value
 
 
@@ -289,7 +290,7 @@ class _Reader:
                 item = container.made_of(values)
             else:
                 if len(open_) >= DEEPEST:
-                    raise SnapshotError("the snapshot cannot be read: it is nested too deeply")
+                    raise damaged("it is nested too deeply")
                 open_.append((item, []))
 
     def _item(self) -> Any:
@@ -297,7 +298,7 @@ class _Reader:
         tag = self.byte()
         read = READERS.get(tag)
         if read is None:
-            raise SnapshotError(f"the snapshot holds something unexpected: tag {tag}")
+            raise damaged(f"it holds something unexpected, tag {tag}")
         return read(self)
 
     def passed(self, count: int) -> int:
@@ -305,7 +306,7 @@ class _Reader:
         begin = self.at
         self.at = begin + count
         if self.at > self.end:
-            raise SnapshotError("the snapshot cannot be read: it is cut short")
+            raise damaged("it is cut short")
         return begin
 
     def byte(self) -> int:
@@ -322,11 +323,11 @@ class _Reader:
         while digit > 127:
             shift += 7
             if shift > 56:
-                raise SnapshotError("the snapshot cannot be read: a length has too many digits")
+                raise damaged("a length has too many digits")
             digit = self.byte()
             size += (digit - 1) << shift  # the 1 before the digits so far is not part of them
         if size > self.end:
-            raise SnapshotError("the snapshot cannot be read: a length is beyond its end")
+            raise damaged("a length is beyond its end")
         return size
 
     def bytes(self) -> memoryview:
@@ -346,17 +347,14 @@ class _Reader:
 
 def expect(kind: type, value: Any) -> Any:
     if type(value) is not kind:
-        raise SnapshotError(
-            f"the snapshot holds something unexpected: a {type(value).__name__}, "
-            f"where a {kind.__name__} belongs"
-        )
+        raise damaged(f"it holds a {type(value).__name__} where a {kind.__name__} belongs")
     return value
 
 
 def _read_decimal(reader: _Reader) -> Decimal:
     value = Decimal(str(reader.bytes(), "ascii"))
     if value.is_snan():  # which raises an error wherever it is compared
-        raise SnapshotError("the snapshot holds something unexpected: a signalling NaN")
+        raise damaged("it holds a signalling NaN")
     return value
 
 
@@ -368,7 +366,7 @@ def _read_instance(reader: _Reader) -> Container:
     name = reader.text()
     entry = BY_NAME.get(name)
     if entry is None:
-        raise SnapshotError(f"the snapshot holds something unexpected: a state class {name!r}")
+        raise damaged(f"it holds a state class {name!r}")
     return Container(entry.size, lambda items: entry.made_of(*items))
 
 
@@ -395,7 +393,7 @@ def _read_time(reader: _Reader) -> Container:
     def made_of(items: list[Any]) -> time:
         since = _since(items[0])
         if not timedelta() <= since < DAY:
-            raise SnapshotError("the snapshot holds something unexpected: a time outside the day")
+            raise damaged("it holds a time outside the day")
         return (EPOCH + since).time().replace(tzinfo=_zone(items[1]), fold=fold)
 
     return Container(2, made_of)
@@ -420,26 +418,26 @@ def _pandas() -> Any:
 def _read_array(reader: _Reader) -> np.ndarray[Any, Any]:
     number, dimensions = reader.take(2)
     if number >= len(DTYPES) or dimensions > MOST_DIMENSIONS:
-        raise SnapshotError("the snapshot holds something unexpected: an array of another kind")
+        raise damaged("it holds an array of another kind")
     shape = tuple(reader.size() for _ in range(dimensions))
     dtype = DTYPES[number]
     data = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype)
     if dtype == np.bool_ and data.view(np.uint8).max(initial=0) > 1:
-        raise SnapshotError("the snapshot holds something unexpected: neither true nor false")
+        raise damaged("it holds a truth value that is neither true nor false")
     return data.reshape(shape).copy()
 
 
 def _scalar_of(items: list[Any]) -> Any:
     (value,) = items
     if not isinstance(value, np.ndarray) or value.ndim:
-        raise SnapshotError("the snapshot holds something unexpected: not one number")
+        raise damaged("it holds several numbers where one belongs")
     return value[()]
 
 
 def _read_arrow_array(reader: _Reader) -> pa.Array:
     table = arrow.table_from(reader.bytes())
     if table.num_columns != 1:
-        raise SnapshotError("the snapshot holds something unexpected: not one column")
+        raise damaged("it holds several columns where one belongs")
     return table.column(0).combine_chunks()
 
 

@@ -16,6 +16,9 @@ from lark import Token
 from cereus.errors import QuerySyntaxError, Span, distance
 from cereus.syntax.literals import RESERVED
 
+LONGEST_WORD = 80
+"""Letters of a word that an error repeats."""
+
 
 @dataclass(frozen=True)
 class Trouble:
@@ -138,8 +141,15 @@ def refuse(trouble: Trouble, words: str, hints: Iterable[HintRule]) -> NoReturn:
     raise _expecting(words, trouble, hints)
 
 
+def _part(word: str) -> str:
+    """A word in quotes; of a long one the beginning."""
+    return repr(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…")
+
+
 def _expecting(words: str, trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
-    problem = "the text ends" if trouble.unexpected is None else f"found {trouble.unexpected!r}"
+    problem = (
+        "the text ends" if trouble.unexpected is None else f"found {_part(trouble.unexpected)}"
+    )
     return QuerySyntaxError(
         f"expected {words}, but {problem}",
         text=trouble.text,
@@ -185,7 +195,10 @@ def _broken_bracket(trouble: Trouble) -> QuerySyntaxError | None:
     if opener is None:
         if trouble.unexpected in CLOSING.values():
             return QuerySyntaxError(
-                f"this {trouble.unexpected!r} closes nothing", text=trouble.text, span=trouble.span
+                f"this {trouble.unexpected!r} closes nothing",
+                text=trouble.text,
+                span=trouble.span,
+                hint="leave it out, or open it before",
             )
         return None
     closer = CLOSING[opener]

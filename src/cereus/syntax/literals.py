@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-from cereus.errors import CereusError, QuerySyntaxError, Span, did_you_mean
+from cereus.errors import CereusError, QuerySyntaxError, Span, did_you_mean, shortened
 
 Length = str | timedelta
 """A length of time as an argument: `"30 minutes"`."""
@@ -37,6 +37,9 @@ _UNEVEN = {
 }
 _MICROSECONDS = {alias: size for name, size, aliases in UNITS for alias in (name, *aliases)}
 _LARGEST = 2**63 - 1
+_AMOUNT = re.compile(r"\s*+([+-]?[\d.]++)\s*+([^\W\d]++)\s*+")
+MOST_AMOUNTS = 1000
+"""So many amounts a length of time has at most."""
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -78,7 +81,9 @@ def number(token: str, span: Span) -> int | float:
         )
     value = float(token)
     if value == float("inf"):
-        raise QuerySyntaxError("this number is too large for a double", span=span)
+        raise QuerySyntaxError(
+            "this number is too large for a double", span=span, hint="the largest is about 1.8e308"
+        )
     return value
 
 
@@ -94,7 +99,9 @@ def microseconds(amounts: Iterable[tuple[str, str]], span: Span) -> int:
     """The length of `1 hour 30 minutes`, given as (amount, unit) pairs."""
     total = sum((_scaled(amount, unit, span) for amount, unit in amounts), Decimal(0))
     if abs(total) > _LARGEST:
-        raise QuerySyntaxError("this duration is too long", span=span)
+        raise QuerySyntaxError(
+            "this duration is too long", span=span, hint="at most 292,000 years can be compared"
+        )
     return round(total)
 
 
@@ -103,18 +110,26 @@ def _scaled(amount: str, unit: str, span: Span) -> Decimal:
     if size is None:
         known = [name for name, _, _ in UNITS]
         hint = _UNEVEN.get(unit.lower().removesuffix("s")) or did_you_mean(unit, known)
-        raise QuerySyntaxError(f"unknown unit of time {unit!r}", span=span, hint=hint)
+        raise QuerySyntaxError(
+            f"unknown unit of time {shortened(repr(unit))}", span=span, hint=hint
+        )
     try:
         return Decimal(amount) * size
     except InvalidOperation:
-        raise QuerySyntaxError(f"{amount!r} is not a number", span=span) from None
+        raise QuerySyntaxError(f"{shortened(repr(amount))} is not a number", span=span) from None
 
 
 def split_duration(text: str) -> list[tuple[str, str]] | None:
     """The (amount, unit) pairs of `1 hour 30 minutes`, or None when it is not a duration."""
-    parts = re.findall(r"\s*([+-]?[\d.]+)\s*([^\W\d]+)\s*", text)
-    matched = re.fullmatch(r"(?:\s*[+-]?[\d.]+\s*[^\W\d]+\s*)+", text)
-    return parts if matched else None
+    parts: list[tuple[str, str]] = []
+    at = 0
+    while at < len(text):
+        part = _AMOUNT.match(text, at)
+        if part is None or len(parts) == MOST_AMOUNTS:
+            return None
+        parts.append((part[1], part[2]))
+        at = part.end()
+    return parts or None
 
 
 def duration_text(length: int) -> str:
@@ -127,18 +142,19 @@ def duration_text(length: int) -> str:
 
 
 def interval(amounts: Iterable[tuple[str, str]], span: Span) -> timedelta:
-    try:
-        return timedelta(microseconds=microseconds(amounts, span))
-    except OverflowError:
-        raise QuerySyntaxError("this interval is too long", span=span) from None
+    return timedelta(microseconds=microseconds(amounts, span))
 
 
 def length_of(length: Length, what: str) -> int:
     """Microseconds of `1 hour 30 minutes`, or of a timedelta; `what` is the argument's name."""
     if isinstance(length, timedelta):
-        return length // timedelta(microseconds=1)
+        size = length // timedelta(microseconds=1)
+        if not fits_int64(size):
+            hint = "at most 292,000 years can be compared"
+            raise CereusError(f"{what}= is too long a time", hint=hint)
+        return size
     parts = split_duration(length) if isinstance(length, str) else None
     if parts is None:
         hint = 'write a length of time: "30 minutes"'
-        raise CereusError(f"{what}={length!r} is no length of time", hint=hint)
+        raise CereusError(f"{what}={shortened(repr(length))} is no length of time", hint=hint)
     return microseconds(parts, (0, len(length)))

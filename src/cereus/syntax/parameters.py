@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from lark import Token
 
-from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mean
+from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mean, shortened
 from cereus.syntax.literals import fits_int64
 
 ONE, LIST = "PARAMETER", "PARAMETER_LIST"
@@ -33,12 +33,7 @@ class Parameters:
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
         self.shared = isinstance(given, SharedValues)
-        if given is not None and not isinstance(given, Mapping):
-            raise CereusError(
-                f"parameters are given by name, not as a {type(given).__name__}",
-                hint='write params={"limit": 5}',
-            )
-        self.given = {name: value_of(name, value) for name, value in (given or {}).items()}
+        self.given = {name: value_of(name, value) for name, value in by_name(given).items()}
         self.used: set[str] = set()
 
     def put(self, token: Token, expected: Iterable[str]) -> None:
@@ -68,6 +63,24 @@ class Parameters:
                 )
 
 
+def by_name(given: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The parameters that are given; what has no names is refused."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise CereusError(
+            f"parameters are given by name, not as a {type(given).__name__}",
+            hint='write params={"limit": 5}',
+        )
+    for name in given:
+        if not isinstance(name, str):
+            raise CereusError(
+                f"the name of a parameter is a text, not a {type(name).__name__}",
+                hint='write params={"limit": 5}',
+            )
+    return given
+
+
 def _meant(name: str, known: Iterable[str]) -> str | None:
     """The name that is near, if one is."""
     hint = did_you_mean(name, sorted(known))
@@ -75,8 +88,11 @@ def _meant(name: str, known: Iterable[str]) -> str | None:
 
 
 _PARTS = re.compile(
-    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|:([^\W\d]\w*)""", re.DOTALL
+    r"""--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`"""
+    r"""|:([^\W\d]\w*)""",
+    re.DOTALL,
 )
+"""Each part of a text is read once: a comment that is not closed is all that follows."""
 
 
 def for_text(params: Mapping[str, Any], text: object) -> SharedValues:
@@ -94,6 +110,8 @@ def _mentioned(text: object) -> set[str]:
 
 def check_all_mentioned(params: Mapping[str, Any], texts: Iterable[object]) -> None:
     """Each parameter is in one of the texts at least."""
+    if not by_name(params):
+        return
     mentioned = {name for text in texts for name in _mentioned(text)}
     left = set(params) - mentioned
     if left:
@@ -114,18 +132,32 @@ def misplaced_list(token: Token) -> QuerySyntaxError:
 def value_of(name: str, value: Any) -> Any:
     """The value of a literal, or a tuple of them for a list."""
     if isinstance(value, list | tuple | set | frozenset):
-        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return tuple(_single(name, item) for item in items)
+        items = [_single(name, item) for item in value]
+        return tuple(sorted(items, key=repr) if isinstance(value, set | frozenset) else items)
     return _single(name, value)
+
+
+def refuse_surrogates(text: str, what: str) -> None:
+    """Refuse half a letter, which no file and no column can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise CereusError(
+            f"{what} holds half a letter, {text[error.start]!r}, at {error.start}",
+            hint="decode the text with its own encoding",
+        ) from None
 
 
 def _single(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
-        value = value.item()
+        value = _of_numpy(value)
     match value:
-        case None | bool() | timedelta():
+        case None | bool():
             return value
+        case timedelta():
+            return _length(name, value)
         case str():
+            refuse_surrogates(value, f"the parameter :{name}")
             return str(value)
         case int():
             return _integer(name, int(value))
@@ -133,20 +165,43 @@ def _single(name: str, value: Any) -> Any:
             return _number(name, float(value))
         case Decimal():
             return _decimal(name, value)
-        case datetime():
+        case datetime() if value == value:  # not a time that is none
             return datetime.combine(value.date(), value.timetz())
-        case date():
+        case date() if value == value:
             return datetime.combine(value, time())
     raise CereusError(
         f"the parameter :{name} is of the type {type(value).__name__}", hint=f"there are {VALUES}"
     )
 
 
+def _of_numpy(value: np.generic) -> Any:
+    """A value of numpy as one of Python; times of nanoseconds would be numbers."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit = "datetime64[us]" if isinstance(value, np.datetime64) else "timedelta64[us]"
+        try:
+            exact = value.astype(unit)
+            plain = exact.item()
+            return plain if exact == value and not isinstance(plain, int) else value
+        except TypeError:  # a year is no length of time
+            return value
+    return value.item()
+
+
+def _length(name: str, value: timedelta) -> timedelta:
+    if value == value and fits_int64(value // timedelta(microseconds=1)):
+        return value
+    raise CereusError(
+        f"the parameter :{name} is no length of time that can be compared",
+        hint="at most 292,000 years can be compared",
+    )
+
+
 def _integer(name: str, value: int) -> int:
     if fits_int64(value):
         return value
+    shown = str(value) if abs(value) < 10**40 else "…"  # thousands of digits are not written
     raise CereusError(
-        f"the parameter :{name} does not fit in 64 bits", hint=f"give a double: float({value})"
+        f"the parameter :{name} does not fit in 64 bits", hint=f"give a double: float({shown})"
     )
 
 
@@ -158,10 +213,13 @@ def _number(name: str, value: float) -> float:
 
 def _decimal(name: str, value: Decimal) -> int | float:
     """Exact, or refused: a literal is an integer or a double."""
+    if value.is_finite() and value.adjusted() > 40:  # not written out: it may have any length
+        return _integer(name, 10**40)
     if value.is_finite() and value == value.to_integral_value():
         return _integer(name, int(value))
     if value.is_finite() and Decimal(float(value)) == value:
         return float(value)
     raise CereusError(
-        f"the parameter :{name} has no exact double: {value}", hint=f"give float('{value}')"
+        f"the parameter :{name} has no exact double: {shortened(str(value))}",
+        hint=f"give float('{shortened(str(value))}')",
     )

@@ -18,7 +18,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from cereus.errors import LimitError, QueryError, QuerySyntaxError
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
-from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list
+from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refuse_surrogates
 
 TOO_DEEP = "this text is nested too deeply"
 MOST_TOKENS = 30_000
@@ -40,7 +40,11 @@ def read(
     the values of the parameters in the text, each of which has to be used.
     """
     if not isinstance(text, str):
-        raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
+        raise QuerySyntaxError(
+            f"a text is needed, not a {type(text).__name__}",
+            hint="give the text of a query, or what a language has built",
+        )
+    refuse_surrogates(text, "the text")
     parameters = Parameters(params)
     with errors_in(text):
         tree = _parse(lark_of(grammar, start), text, tuple(hints), parameters)

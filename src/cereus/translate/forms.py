@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import or_
 
 from cereus.errors import RefusedError
 from cereus.languages.ceql import tree as cel
@@ -123,4 +124,4 @@ def both(left: Forms, right: Forms) -> Forms | None:
 
 def disjunction(forms: Forms) -> cel.Formula:
     formulas = [form.formula for form in forms if form.formula is not None]
-    return reduce(cel.Or, formulas)
+    return reduce(or_, formulas)

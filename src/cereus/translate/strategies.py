@@ -29,9 +29,9 @@ def _size(formula: cel.Formula) -> int | None:
         case cel.ContiguousSequence(left, right):
             one, two = _size(left), _size(right)
             return None if one is None or two is None else one + two
-        case cel.Or(left, right):
-            one, two = _size(left), _size(right)
-            return one if one == two else None
+        case cel.Or(operands):
+            sizes = {_size(part) for part in operands}
+            return sizes.pop() if len(sizes) == 1 else None
     return None
 
 
@@ -49,6 +49,10 @@ def contiguous(formula: cel.Formula) -> cel.Formula | None:
         return contiguous(formula.body) if formula.strategy is Strategy.STRICT else None
     if not isinstance(formula, (*MARKING, *OTHERS, *STRICTER, cel.Unless)):
         return None
+    if isinstance(formula, cel.Or):
+        strict_parts = [contiguous(part) for part in formula.operands]
+        known = tuple(part for part in strict_parts if part is not None)
+        return replace(formula, operands=known) if len(known) == len(strict_parts) else None
     parts: dict[str, cel.Formula] = {}
     for name in ("body", "left", "right"):
         if not hasattr(formula, name) or (isinstance(formula, cel.Unless) and name == "right"):

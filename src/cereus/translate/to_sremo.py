@@ -133,9 +133,9 @@ class _Translation:
                 return replace(self.piece(body, around, True), floats=False)
             case cel.Select(strategy, body):
                 return self.selected(node, strategy, body, around, anchored)
-            case cel.Or(left, right):
-                one, two = (self.piece(side, around, anchored) for side in (left, right))
-                return _joined(one, two, sremo.Disjunction, together=one.lead == two.lead)
+            case cel.Or(operands):
+                pieces = (self.piece(each, around, anchored) for each in operands)
+                return reduce(_alternative, pieces)
             case cel.And(left, right):
                 return self.both(node, left, right, around, anchored)
         return self.chained(node, around, anchored)
@@ -214,8 +214,8 @@ class _Translation:
                 condition = of_one_event(node, predicate)
                 name = variables_of(predicate)[0]
                 return self.single(body, (*around, VariableCondition(name, condition)))
-            case cel.Or(left, right):
-                return [*self.single(left, around), *self.single(right, around)]
+            case cel.Or(operands):
+                return [event for part in operands for event in self.single(part, around)]
             case cel.Iteration(body) | cel.ContiguousIteration(body) | cel.Start(body):
                 return self.single(body, around)
         raise refused(
@@ -359,6 +359,10 @@ def _joined(
     if together:
         return _Piece(one.lead, join(one.body, two.body), floats)
     return _Piece(None, join(one.expression, two.expression), floats)
+
+
+def _alternative(one: _Piece, two: _Piece) -> _Piece:
+    return _joined(one, two, sremo.Disjunction, together=one.lead == two.lead)
 
 
 def _renamed(body: sremo.Sremo, taken: frozenset[str]) -> sremo.Sremo:

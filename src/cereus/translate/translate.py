@@ -8,17 +8,25 @@ from cereus.clauses.tree import AnyQuery
 from cereus.errors import CereusError, did_you_mean
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
-from cereus.languages.ceql import text as ceql
-from cereus.languages.sremo import text as sremo_text
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
-from cereus.translate.to_ceql import as_ceql
-from cereus.translate.to_sremo import as_sremo
 
-INTO: dict[str, Callable[[AnyQuery, Stream], str]] = {
-    "ceql": lambda query, stream: ceql.to_text(as_ceql(query)),
-    "sremo": lambda query, stream: sremo_text.to_text(as_sremo(query, stream.type)),
-}
+
+def _into_ceql(query: AnyQuery, stream: Stream) -> str:
+    from cereus.languages.ceql.print import to_text
+    from cereus.translate.to_ceql import as_ceql
+
+    return to_text(as_ceql(query))
+
+
+def _into_sremo(query: AnyQuery, stream: Stream) -> str:
+    from cereus.languages.sremo.print import to_text
+    from cereus.translate.to_sremo import as_sremo
+
+    return to_text(as_sremo(query, stream.type))
+
+
+INTO: dict[str, Callable[[AnyQuery, Stream], str]] = {"ceql": _into_ceql, "sremo": _into_sremo}
 
 
 def translated(compiled: CompiledQuery, dialect: str) -> str:
@@ -29,6 +37,9 @@ def translated(compiled: CompiledQuery, dialect: str) -> str:
             hint=did_you_mean(dialect, INTO) or f"one of {', '.join(INTO)}",
         )
     if not isinstance(compiled, PatternQuery):
-        raise CereusError(f"a query in {compiled.dialect} cannot be written as {dialect}")
+        raise CereusError(
+            f"a query in {compiled.dialect} cannot be written as {dialect}",
+            hint="queries in CEQL and in SREMO can be written as each other",
+        )
     with errors_in(compiled.text):
         return INTO[dialect](compiled.query, compiled.stream)

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from functools import reduce
+from operator import or_
 
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
@@ -37,17 +37,13 @@ def _unrolled(node: cel.Formula) -> cel.Formula:
             raise refused(node, "in CEQL's translation to SREMO only a whole pattern has a window")
         case cel.Repeated():
             return _rounds(node)
-    parts = {
-        each.name: _unrolled(value)
-        for each in fields(node)
-        if isinstance(value := getattr(node, each.name), cel.Formula)
-    }
-    made = replace(node, **parts) if parts else node  # type: ignore[arg-type]
+    made = node.with_children(_unrolled)
     if not isinstance(node, cel.Sequence | cel.ContiguousSequence | cel.All):
         return made
-    alone = [parts["right"]] if may_be_nothing(node.left) else []
-    alone += [parts["left"]] if may_be_nothing(node.right) else []
-    return reduce(cel.Or, alone, made)
+    left, right = made.children()
+    alone = [right] if may_be_nothing(node.left) else []
+    alone += [left] if may_be_nothing(node.right) else []
+    return reduce(or_, alone, made)
 
 
 def _rounds(node: cel.Repeated) -> cel.Formula:
@@ -60,7 +56,7 @@ def _rounds(node: cel.Repeated) -> cel.Formula:
         last = cel.ContiguousIteration if node.contiguous else cel.Iteration
         return _in_a_row([*[body] * (fewest - 1), last(body)], node.contiguous)
     rounds = [_in_a_row([body] * count, node.contiguous) for count in range(fewest, most + 1)]
-    return reduce(cel.Or, rounds)
+    return reduce(or_, rounds)
 
 
 def _in_a_row(parts: list[cel.Formula], contiguous: bool) -> cel.Formula:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,8 +22,11 @@ from cereus.stream import Stream
 from cereus.why.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
-FIRST_TEXTS, SELDOM = 4_096, 8
-"""A column has few texts if one comes so many times on average, in its first rows and in all."""
+LOOKED_AT, STRETCHES, SELDOM = 1_024, 4, 8
+"""A column has few texts if one comes so many times on average, in so many rows of some stretches
+of it."""
+SHARE_CODED = 8
+"""A run that reads fewer than one of so many events codes the texts that it reads, no others."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,15 @@ class EventTable:
     """Events in memory, in the order in which they are read. `rows` are their numbers in the
     input. Queries call them by their places, which they have in the column `ROW`.
 
-    `given` are the same events with all columns, as they were given.
+    `given` are the same events with all columns, as they were given. Of the columns `coded`,
+    queries read the codes of their texts.
     """
 
     table: pa.Table
     rows: Rows
     stream: Stream
     given: pa.Table
+    coded: tuple[str, ...] = ()
 
     @staticmethod
     def of(
@@ -48,20 +53,44 @@ class EventTable:
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
-        rows = source.row_numbers
-        rows = np.arange(table.num_rows, dtype=np.int64) if rows is None else rows
+        places = np.arange(table.num_rows)
+        rows = places if source.row_numbers is None else source.row_numbers
         if stream.condition is not None:
             passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
-            table, rows = table.take(pa.array(passed)), rows[passed]
-        return EventTable(_numbered(_quick_to_read(table, read, keys)), rows, stream, table)
+            table, rows, places = table.take(pa.array(passed)), rows[passed], places[: len(passed)]
+        quick = _in_one_piece(table, read)
+        coded = tuple(name for name in read if name in keys and _repeats(quick, name))
+        return EventTable(_numbered(quick, places), rows, stream, table, coded)
 
     def part(self, places: Rows) -> EventTable:
         """The events at some places."""
         given = self.given.take(pa.array(places))
-        return EventTable(_numbered(given), self.rows[places], self.stream, given)
+        numbered = _numbered(given, np.arange(len(places)))
+        return EventTable(numbered, self.rows[places], self.stream, given)
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    # ------------------------------------------------------------ what queries read
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The schema of what queries read."""
+        return _coded(self.table.slice(0, 0), self.coded).schema
+
+    @cached_property
+    def _coded(self) -> pa.Table:
+        return _coded(self.table, self.coded)
+
+    def read(self, names: Iterable[str], places: Rows | None) -> pa.Table:
+        """Some columns of the events at some places, or of all, as queries read them. What many
+        runs would code is coded once, where it is not much more than one of them reads."""
+        chosen, size = list(names), 0 if places is None else len(places)
+        if places is None or "_coded" in self.__dict__ or size * SHARE_CODED >= len(self):
+            every = self._coded.select(chosen)
+            return every if places is None else every.take(pa.array(places))
+        taken = self.table.select(chosen).take(pa.array(places))
+        return _coded(taken, [name for name in self.coded if name in chosen])
 
     # ------------------------------------------------------------ rows
 
@@ -77,13 +106,23 @@ class EventTable:
         at = np.searchsorted(self.rows, rows, sorter=self._order)
         return at if self._order is None else self._order[at]
 
+    def spans(self, matches: Sequence[Sequence[int]]) -> tuple[Rows, Rows]:
+        """Where the first event of each match stands, and the last, of their rows."""
+        if not matches:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = self.places(np.array([row for rows in matches for row in rows]))
+        begins = np.cumsum([0, *(len(rows) for rows in matches[:-1])])
+        return np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
+
     def have(self, rows: Rows) -> Mask:
         """Which of some numbers are those of events here."""
         return np.isin(rows, self.rows)
 
     def of_rows(self, rows: Rows) -> pa.Table:
-        """The events of some numbers, as they were given."""
-        return self.given.take(pa.array(self.places(rows)))
+        """The events of a few numbers, as they were given. Taking them all at once would put the
+        texts of the whole table together."""
+        one_by_one = [self.given.slice(place, 1) for place in self.places(rows).tolist()]
+        return pa.concat_tables([self.given.slice(0, 0), *one_by_one])
 
     def at(self, places: Rows, names: Iterable[str]) -> pa.Table:
         """Some columns of the events at some places, as they were given."""
@@ -118,9 +157,9 @@ class EventTable:
         times = column.cast(pa.int64()).to_numpy()
         return times if np.all(times[1:] >= times[:-1]) else None
 
-    def around(self, places: Rows, window: Window | None) -> list[tuple[int, int]] | None:
-        """The stretches of events that lie within a window of some events, in their order, each
-        with the place where it begins and the one behind it; None if that cannot be told."""
+    def around(self, places: Rows, window: Window | None) -> tuple[Rows, Rows] | None:
+        """The stretches of events that lie within a window of some events, in their order: the
+        places where they begin, and those behind them; None if that cannot be told."""
         times = self._times
         if times is None or not isinstance(window, TimeWindow):
             return None
@@ -128,42 +167,42 @@ class EventTable:
         length = int(in_units_of(kind, window.microseconds, self.stream)) + 1
         begins = np.searchsorted(times, times[places] - length)
         ends = np.searchsorted(times, times[places] + length, side="right")
+        if not len(places):
+            return begins, ends
         apart = np.flatnonzero(begins[1:] > ends[:-1])
-        return list(
-            zip(
-                begins[np.r_[0, apart + 1]].tolist() if len(places) else [],
-                ends[np.r_[apart, len(places) - 1]].tolist() if len(places) else [],
-                strict=True,
-            )
-        )
+        return begins[np.append(0, apart + 1)], ends[np.append(apart, len(places) - 1)]
 
 
-def _quick_to_read(table: pa.Table, names: Iterable[str], keys: Collection[str]) -> pa.Table:
-    """The same with some columns in one piece, and of keys, where texts repeat, their codes: what
-    would be done in every run is done once. Texts that are only compared with constants are
-    quicker as they are."""
+def _in_one_piece(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """The same with some columns in one piece, as every run would make them."""
     for name in names:
         at = table.schema.get_field_index(name)
-        if at >= 0 and table.num_rows:
-            column = table.column(at)
-            whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-            coded = name in keys and _repeats(whole)
-            table = table.set_column(at, name, _coded(whole) if coded else whole)
+        if at >= 0 and table.column(at).num_chunks > 1:
+            table = table.set_column(at, name, table.column(at).combine_chunks())
     return table
 
 
-def _repeats(column: pa.Array) -> bool:
-    """Whether it is a column of few texts, as its first rows tell."""
+def _repeats(table: pa.Table, name: str) -> bool:
+    """Whether it is a column of few texts, as some of its rows tell. Texts that are only compared
+    with constants are quicker as they are, so this is asked of keys alone."""
+    if name not in table.column_names:
+        return False
+    column = table.column(name)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return False
-    first = column.slice(0, FIRST_TEXTS)
-    return len(pc.unique(first)) * SELDOM <= len(first)
+    begins = [len(column) * part // STRETCHES for part in range(STRETCHES)]
+    looked_at = [column.slice(begin, LOOKED_AT) for begin in begins]
+    texts = pa.chunked_array([chunk for each in looked_at for chunk in each.chunks], column.type)
+    return len(texts) > 0 and len(pc.unique(texts)) * SELDOM <= len(texts)
 
 
-def _coded(column: pa.Array) -> pa.Array:
-    coded = column.dictionary_encode()
-    return coded if len(coded.dictionary) * SELDOM <= len(column) else column
+def _coded(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """The same with the codes of texts in some columns."""
+    for name in names:
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, name, table.column(at).dictionary_encode())
+    return table
 
 
-def _numbered(table: pa.Table) -> pa.Table:
-    return table.append_column(ROW, pa.array(np.arange(table.num_rows)))
+def _numbered(table: pa.Table, places: Rows) -> pa.Table:
+    return table.append_column(ROW, pa.array(places))

@@ -8,6 +8,7 @@ is there: one that suffices, else two, else all, of which one after the other is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import combinations, islice
 from typing import Any
@@ -15,13 +16,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cereus.errors import CereusError
+from cereus.engine.interrupts import sharing
+from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.why.events import EventTable, Rows
 from cereus.why.measure import Measured, measure
 from cereus.why.runs import FoundMatch, Run, matched
 from cereus.why.steps import TestedStep
+from cereus.why.tally import SHARES
 
 MOST_LISTED = 200_000
 """Matches of a loosened query among which the expected one is looked for."""
@@ -80,7 +83,7 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
     wanted = tuple(sorted(set(map(int, rows))))
     _check(wanted, events)
-    anatomy = query.anatomy(events.table.schema)
+    anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))
     if anatomy.reported is not None and _is_match(anatomy.reported, wanted, events):
         return ExpectedMatch(wanted, True, (), "they are a match", shown)
@@ -115,9 +118,10 @@ def _parts(
 
 def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
     """All events that may decide about a match that has those at some places."""
-    stretches = events.around(places, anatomy.query.span(events.table.schema))
+    stretches = events.around(places, anatomy.query.span(events.schema))
     if stretches is not None:
-        return events.part(np.arange(stretches[0][0], stretches[-1][1]))
+        begins, ends = stretches
+        return events.part(np.arange(begins[0], ends[-1]))
     return events if anatomy.query.emits_late else events.part(np.arange(places[-1] + 1))
 
 
@@ -126,7 +130,10 @@ def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -
         if match.rows == rows:
             return True
         if number > MOST_LISTED:
-            raise CereusError(f"the first {MOST_LISTED:,} matches do not have these events")
+            raise CereusError(
+                f"the first {MOST_LISTED:,} matches do not have these events",
+                hint="look at fewer events, or at a shorter window",
+            )
     return False
 
 
@@ -147,15 +154,22 @@ def _fewest(
 ) -> Sequence[QueryRule] | None:
     """Few rules without which the events are a match: one, else two, else as few as are left when
     one after the other is put back."""
+    limit: LimitError | None = None
     for few in (*combinations(rules, 1), *islice(combinations(rules, 2), MOST_PAIRS), rules):
-        if _is_match_without(anatomy.query, few, rows, events):
-            break
+        try:
+            if _is_match_without(anatomy.query, few, rows, events):
+                break
+        except LimitError as reached:
+            limit = reached
     else:
+        if limit is not None:
+            raise limit  # what was not tried may have been it
         return None
     for rule in few:
         fewer = [each for each in few if each is not rule]
-        if _is_match_without(anatomy.query, fewer, rows, events):
-            few = fewer
+        with suppress(LimitError):
+            if _is_match_without(anatomy.query, fewer, rows, events):
+                few = fewer
     return few
 
 
@@ -163,9 +177,12 @@ def _is_match_without(
     query: CompiledQuery, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
 ) -> bool:
     try:
-        return _is_match(without(query, rules, events.table.schema), rows, events)
+        with sharing(SHARES):
+            return _is_match(without(query, rules, events.schema), rows, events)
+    except LimitError:
+        raise
     except CereusError:
-        return False
+        return False  # the pattern makes no sense without them
 
 
 def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
@@ -186,7 +203,7 @@ def _measured(
     rows: tuple[int, ...],
     events: EventTable,
 ) -> Excluded:
-    schema = events.table.schema
+    schema = events.schema
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
     names = shown.variables or shown.returned

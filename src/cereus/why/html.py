@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
+
+from cereus.explain.phrases import time_text
 
 if TYPE_CHECKING:
     from cereus.why.result import Miss, StepCounts, Why
 
 
-MOST_EVENTS = 60
-"""Events of misses that are listed; of one miss there may be thousands."""
 MOST_NAMED = 12
-"""Rows of one miss that are named."""
+"""Events of one miss that are named and listed; there may be thousands."""
+
+
+NUMBER = ' class="number"'
 
 
 def why_html(why: Why) -> str:
     parts = [
         f"<p><b>{escape(why.answer)}</b></p>",
-        _table(("step", "what", "how many"), _step_rows(why.steps)),
+        _table(("step", "what", "how many"), _step_rows(why.steps), numbers=(2,)),
     ]
     effects = [
         (f"{effect.kind} {effect.text}", f"{'' if effect.exact else '≥ '}{effect.more:,}")
@@ -27,17 +32,29 @@ def why_html(why: Why) -> str:
         if effect.more
     ]
     if effects:
-        parts += ["<h3>Without one rule</h3>", _table(("rule", "more matches"), effects)]
+        parts += [
+            "<h3>Without one rule</h3>",
+            _table(("rule", "more matches"), effects, numbers=(1,)),
+        ]
     if why.misses:
-        parts += ["<h3>Nearest misses</h3>", _table(("rows", "misses"), map(_miss, why.misses))]
-        names = why.events.column_names
-        shown = why.events.slice(0, MOST_EVENTS).to_pylist()
-        rows = ([row[name] for name in names] for row in shown)
-        parts += ["<h3>Their events</h3>", _table(names, rows)]
-        if len(shown) < why.events.num_rows:
-            parts.append(f'<p class="note">The first of {why.events.num_rows:,} events.</p>')
+        rows = (_miss(number, miss) for number, miss in enumerate(why.misses, 1))
+        parts += ["<h3>Nearest misses</h3>", _table(("miss", "rows", "what it misses"), rows)]
+        parts += ["<h3>Their events</h3>", *_events(why)]
     parts += [f'<p class="note">{escape(note)}</p>' for note in why.notes]
     return "\n".join(parts)
+
+
+def _events(why: Why) -> Iterator[str]:
+    """The first events of every miss."""
+    names, seen = why.events.column_names, Counter[int]()
+    shown = []
+    for row in why.events.to_pylist():
+        seen[row["miss"]] += 1
+        if seen[row["miss"]] <= MOST_NAMED:
+            shown.append([row[name] for name in names])
+    yield _table(names, shown)
+    if len(shown) < why.events.num_rows:
+        yield f'<p class="note">The first {MOST_NAMED} events of every miss.</p>'
 
 
 def _step_rows(steps: Iterable[StepCounts]) -> Iterator[tuple[str, str, str]]:
@@ -65,19 +82,31 @@ def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
         yield "later in the stream, of which that was not asked", f"{step.unseen:,}"
 
 
-def _miss(miss: Miss) -> tuple[str, str]:
+def _miss(number: int, miss: Miss) -> tuple[int, str, str]:
     by = "" if miss.by is None else f": {miss.by}"
     rows = ", ".join(map(str, miss.rows[:MOST_NAMED]))
     more = f", … {len(miss.rows):,} in all" if len(miss.rows) > MOST_NAMED else ""
-    return f"{rows}{more}", f"the {miss.kind} {miss.text}{by}"
+    return number, f"{rows}{more}", f"the {miss.kind} {miss.text}{by}"
 
 
-def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>" for row in rows)
+def _table(
+    heads: Iterable[str], rows: Iterable[Iterable[object]], numbers: tuple[int, ...] = ()
+) -> str:
+    """`numbers` are the columns of numbers, which stand at the right."""
+
+    def cells(kind: str, texts: Iterable[str]) -> str:
+        return "".join(
+            f"<{kind}{NUMBER if place in numbers else ''}>{text}</{kind}>"
+            for place, text in enumerate(texts)
+        )
+
+    head = cells("th", map(escape, heads))
+    body = "".join(f"<tr>{cells('td', map(_cell, row))}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll">{table}</div>'
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, datetime):
+        return escape(time_text(value))
     return "" if value is None else escape(str(value))

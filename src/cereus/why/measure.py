@@ -118,9 +118,7 @@ def _window_measure(
     window: Window, misses: Sequence[FoundMatch], events: EventTable
 ) -> Measure | None:
     stream = events.stream
-    places = events.places(np.array([row for miss in misses for row in miss.rows]))
-    begins = np.cumsum([0, *(len(miss.rows) for miss in misses[:-1])])
-    first, last = np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
+    first, last = events.spans([miss.rows for miss in misses])
     match window:
         case TimeWindow(length) if stream.time is not None:
             kind = events.given.schema.field(stream.time).type

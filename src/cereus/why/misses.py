@@ -9,17 +9,19 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
+from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.language.anatomy import WIDER, Loosened, QueryRule, RuleKind
+from cereus.language.anatomy import WIDER, Loosened, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable, Rows
+from cereus.why.events import EventTable
 from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
-from cereus.why.runs import FoundMatch, Run, matched
-from cereus.why.steps import is_whole, most_read, rarest
+from cereus.why.runs import Centres, FoundMatch, Run, matched
+from cereus.why.steps import asks_the_same, is_whole, most_read, rarest
+from cereus.why.tally import SHARES, Tally
 
-MOST_LOOKED_AT = 500
+MOST_LOOKED_AT = 100
 """Matches of a loosened query that the nearest misses are chosen from."""
 Known = frozenset[tuple[int, ...]]
 
@@ -28,14 +30,16 @@ Known = frozenset[tuple[int, ...]]
 class Effect:
     """What loosening one rule brings: matches, and by how much they miss it.
 
-    cut   only the first events of the stream were read
-    more  there are others that were not looked at
+    tally  all matches of the query that is loosened much, where so many could be looked at
+    until  the place before which all that can matter was read; None for the end of the stream
+    more   there are others that were not looked at
     """
 
     rule: RuleEffect
     found: Sequence[FoundMatch] = ()
     by: Measure | None = None
-    cut: bool = False
+    tally: Tally | None = None
+    until: int | None = None
     more: bool = False
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
@@ -50,56 +54,60 @@ class Effect:
         return Miss(self.found[number].rows, self.rule.kind, self.rule.text, *told)
 
 
-def effects(
-    loosened: Sequence[Loosened], known: Known, events: EventTable, centres: Rows | None = None
-) -> Iterator[Effect]:
-    """What loosening each of some rules brings. `centres` are where events stand one of which
-    every match of the query has, if these are few."""
-    for each in loosened:
+@dataclass(frozen=True)
+class Effects:
+    """Looks for what loosening a rule brings.
+
+    known    the matches of the query
+    centres  where events stand one of which every match of the query has, if these are few
+    """
+
+    events: EventTable
+    known: Known
+    centres: Centres | None
+
+    def of(self, loosened: Loosened) -> Effect:
         try:
-            yield _effect(each, known, events, centres)
+            with sharing(SHARES):
+                return self._found(loosened)
         except CereusError as error:
-            note = error.message.splitlines()[0]
-            yield Effect(RuleEffect(each.rule.kind, each.rule.text, None, note=note))
+            note, rule = error.message.splitlines()[0], loosened.rule
+            return Effect(RuleEffect(rule.kind, rule.text, None, note=note))
+
+    def _found(self, loosened: Loosened) -> Effect:
+        rule, tally = loosened.rule, None
+        names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
+        for query in _tried(loosened, self.events):
+            more, until = self._more(query, names, self.centres if asks_the_same(rule) else None)
+            found = more[:MOST_LOOKED_AT]
+            if query is loosened.much and len(more) == len(found):
+                tally = ending(found, self.events, until)
+            if more:
+                break
+        exact = len(more) == len(found) and query is loosened.without and until is None
+        told = RuleEffect(rule.kind, rule.text, len(found), exact)
+        by = measure(rule, found, self.events)
+        return _close(Effect(told, found, by, tally, until, more=len(more) > len(found)))
+
+    def _more(
+        self, query: CompiledQuery, names: Sequence[str], centres: Centres | None
+    ) -> tuple[list[FoundMatch], int | None]:
+        """Matches of a query beside those that are known, one more than are looked at; and until
+        where they were looked for."""
+        anatomy = query.anatomy(self.events.schema)
+        centres = rarest(anatomy, self.events) if centres is None else centres
+        if centres is not None and not len(centres):
+            return [], None
+        shown = anatomy.bindings if names and anatomy.bindings else query
+        run = Run.of(shown, self.events, centres=centres, most=most_read(self.events))
+        return list(islice(_new(run, self.known, names), MOST_LOOKED_AT + 1)), run.until
 
 
-def _effect(loosened: Loosened, known: Known, events: EventTable, centres: Rows | None) -> Effect:
-    rule = loosened.rule
-    names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
-    for query in _tried(loosened, events):
-        more, cut = _more(query, known, events, names, centres if _stays(rule) else None)
-        if more:
-            break
-    found = more[:MOST_LOOKED_AT]
-    exact = len(more) == len(found) and query is loosened.without and not cut
-    told = RuleEffect(rule.kind, rule.text, len(found), exact)
-    by = measure(rule, found, events)
-    return _close(Effect(told, found, by, cut, more=len(more) > len(found)))
-
-
-def _stays(rule: QueryRule) -> bool:
-    """Whether a query without the rule asks the same of single events."""
-    if rule.kind is not RuleKind.CONDITION:
-        return True
-    return rule.condition is not None and len(ex.variables(rule.condition)) > 1
-
-
-def _more(
-    query: CompiledQuery,
-    known: Known,
-    events: EventTable,
-    names: Sequence[str],
-    centres: Rows | None,
-) -> tuple[list[FoundMatch], bool]:
-    """Matches of a query beside those that are known, one more than are looked at; and whether
-    there may be others behind the part of the stream that was read."""
-    anatomy = query.anatomy(events.table.schema)
-    centres = rarest(anatomy, events) if centres is None else centres
-    if centres is not None and not len(centres):
-        return [], False
-    shown = anatomy.bindings if names and anatomy.bindings else query
-    run = Run.of(shown, events, centres=centres, most=most_read(events))
-    return list(islice(_new(run, known, names), MOST_LOOKED_AT + 1)), run.cut
+def ending(matches: Sequence[FoundMatch], events: EventTable, until: int | None = None) -> Tally:
+    """All matches that there are, until some place, as a tally."""
+    ends = np.zeros(len(events), bool)
+    ends[events.spans([each.rows for each in matches])[1]] = True
+    return Tally(len(matches), ends, until=until)
 
 
 def _close(effect: Effect) -> Effect:

@@ -13,14 +13,29 @@ import pyarrow.compute as pc
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
 from cereus.why.events import EventTable, Rows
+from cereus.why.letters import known_letters
 from cereus.why.tested import Mask
 
 FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
 MOST_CENTRES = 5_000
 """Events around which the stream is read, in place of all of it."""
+WORD = 64
+"""Choices of kinds that are looked for at once."""
 MOST_LISTED = 1 << 10
 """Results that are turned into matches at once: whoever looks may soon have seen enough."""
+
+
+@dataclass(frozen=True)
+class Centres:
+    """Events of which every result that is asked for has one: their places. Beside them it has an
+    event of each of some choices of kinds (`tested`)."""
+
+    places: Rows
+    beside: tuple[Mask, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 @dataclass(frozen=True)
@@ -28,61 +43,68 @@ class Run:
     """A query on its way over some events. Its results number those that it reads.
 
     places  those of the events that are read; None for all
-    cut     the stream goes on behind them, so nothing may be concluded from their end
+    until   the place before which all that can matter is read: behind it nothing is known, and
+            nothing may be concluded from the end of what was read; None for the end of the stream
+    centred  every result has one of the events that are read
     """
 
     query: CompiledQuery
     events: EventTable
     places: Rows | None = None
-    cut: bool = False
+    until: int | None = None
+    centred: bool = False
 
     @staticmethod
     def of(
         query: CompiledQuery,
         events: EventTable,
         *,
-        centres: Rows | None = None,
+        centres: Centres | None = None,
         most: int | None = None,
     ) -> Run:
         """Over all events that can matter.
 
-        centres  the places of events that all results that are asked for have, if such are known:
-                 where these are few, and a window says how far a result may reach, the rest is
-                 not read
-        most     no more events of the stream than the first so many, unless centres are few
+        centres  what is known of the events that results have: where a window says how far a
+                 result may reach, the rest is not read
+        most     no more events than so many
         """
-        stretches = _stretches(query, events, centres)
-        size = len(events)
-        if stretches is None:
-            end = size if most is None else min(most, size)
-            return Run(query, events, _relevant(query, events, slice(0, end)), cut=end < size)
-        parts = [np.arange(begin, end) for begin, end in stretches]
-        within = np.concatenate([np.zeros(0, np.int64), *parts])
-        return Run(query, events, _relevant(query, events, within))
+        within = _around(query, events, centres, most)
+        if within is not None:
+            places, until = within
+            return Run(query, events, _relevant(query, events, places), until, centred=True)
+        until = None if most is None or most >= len(events) else most
+        return Run(query, events, _relevant(query, events, slice(0, until or len(events))), until)
 
     def results(self) -> Iterator[pa.RecordBatch]:
         """As they come: whoever has seen enough stops. Where the stream is cut only what is
         decided at that point counts."""
-        schema = self.events.table.schema
+        if self.places is not None and not len(self.places) and self.centred:
+            return
+        schema = self.events.schema
         executor = self.query.executor(schema)
         executor.defer()
-        for batch in self._batches():
+        letters = known_letters(executor, self.events.tested)
+        for places, batch in self._batches():
+            for each in letters:
+                each.expect(batch, places)
             yield from executor.push(batch)
-        yield from executor.stop() if self.cut else executor.finish()
+        yield from executor.finish() if self.until is None else executor.stop()
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        table, places = self.events.table, self.places
-        needed = {path[0] for path in self.query.columns(table.schema)}
-        columns = [name for name in table.column_names if name in needed]
-        chosen = table.select(columns or table.column_names[-1:])
-        size, begin, step = table.num_rows if places is None else len(places), 0, FIRST_ROWS
+    def _batches(self) -> Iterator[tuple[Rows | slice, pa.RecordBatch]]:
+        """The events that are read, with their places."""
+        events, places = self.events, self.places
+        names = events.schema.names
+        needed = {path[0] for path in self.query.columns(events.schema)}
+        columns = [name for name in names if name in needed] or names[-1:]
+        every = events.read(columns, None) if places is None else pa.table({})
+        size, begin, step = len(events) if places is None else len(places), 0, FIRST_ROWS
         while begin < size:
             part = slice(begin, min(size, begin + step))
             if places is None:
-                rows = chosen.slice(part.start, part.stop - part.start)
+                rows = every.slice(part.start, part.stop - part.start)
             else:
-                rows = _numbered(chosen.take(pa.array(places[part])), part.start)
-            yield rows.combine_chunks().to_batches()[0]
+                rows = _numbered(events.read(columns, places[part]), part.start)
+            yield part if places is None else places[part], rows.combine_chunks().to_batches()[0]
             begin, step = part.stop, MOST_ROWS
 
     def mask(self, numbers: list[Rows]) -> Mask:
@@ -106,29 +128,60 @@ def _numbered(events: pa.Table, first: int) -> pa.Table:
     return events.set_column(events.column_names.index(ROW), ROW, numbers)
 
 
-def _stretches(
-    query: CompiledQuery, events: EventTable, centres: Rows | None
-) -> list[tuple[int, int]] | None:
-    """Where to read, if that is less than half of the stream."""
-    if centres is None or len(centres) > MOST_CENTRES:
+def _around(
+    query: CompiledQuery, events: EventTable, centres: Centres | None, most: int | None
+) -> tuple[Rows, int | None] | None:
+    """The places to read around some events, at most so many, and the one before which that is
+    all; None where that is no less than reading everything."""
+    if centres is None or (most is None and len(centres) > MOST_CENTRES):
         return None
-    stretches = events.around(centres, query.span(events.table.schema))
-    if stretches is None or 2 * sum(end - begin for begin, end in stretches) > len(events):
+    near = centres.places[: MOST_CENTRES + 1]  # the last of so many is not read
+    stretches = events.around(near, query.span(events.schema))
+    if stretches is None:
         return None
-    return stretches
+    begins, ends = stretches
+    behind = np.cumsum(ends - begins)
+    few = int(np.searchsorted(behind, len(events) // 2 if most is None else most, side="right"))
+    few = min(few, len(begins) - (len(near) > MOST_CENTRES))
+    until = int(begins[few]) if few < len(begins) else None
+    if until is not None and (most is None or not few):
+        return None
+    return _hopeful(begins[:few], (ends - begins)[:few], events, centres), until
+
+
+def _hopeful(begins: Rows, lengths: Rows, events: EventTable, centres: Centres) -> Rows:
+    """The places of stretches that have all events which a result has beside its centre."""
+    places = _places(begins, lengths)
+    if not len(places) or not centres.beside:
+        return places
+    beside = [events.tested.grown(choice) for choice in centres.beside[:WORD]]
+    bits = np.bitwise_or.reduce([each * np.uint64(1 << n) for n, each in enumerate(beside)])
+    of_events = bits[events.tested.kinds[places]]
+    found = np.bitwise_or.reduceat(of_events, np.cumsum(lengths) - lengths)
+    hopeful = found == np.uint64((1 << len(beside)) - 1)
+    return places if hopeful.all() else _places(begins[hopeful], lengths[hopeful])
+
+
+def _places(begins: Rows, lengths: Rows) -> Rows:
+    """All places of some stretches."""
+    behind = np.cumsum(lengths)
+    first = np.repeat(begins - behind + lengths, lengths)
+    return np.arange(len(first)) + first
 
 
 def _relevant(query: CompiledQuery, events: EventTable, within: slice | Rows) -> Rows | None:
     """The events that can matter to a query, of some; None if all do."""
-    tests = query.tests(events.table.schema)
+    tests = query.tests(events.schema)
     if query.counts_events or not tests:
         if isinstance(within, slice):
             return None if within.stop == len(events) else np.arange(within.stop)
         return within
     tested = events.tested
     choice = tested.any_of(tests)
-    places = np.flatnonzero(choice[tested.kinds[within]])
-    return places if isinstance(within, slice) else within[places]
+    if isinstance(within, slice):
+        places = tested.places(choice)
+        return places[: np.searchsorted(places, within.stop)]
+    return within[tested.are(choice, within)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,14 @@ from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
 from cereus.why.events import EventTable, Rows
 from cereus.why.result import Ended, StepCounts
-from cereus.why.runs import MOST_CENTRES
+from cereus.why.runs import MOST_CENTRES, Centres
 from cereus.why.tally import Tallies, Tally
 from cereus.why.tested import Mask
 
+Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 20_000, 16
+SURELY_READ, SHARE_READ = 10_000, 32
 """Of a longer stream, one part of so many is read without one of the query's rules."""
 
 
@@ -91,32 +92,42 @@ class Blamed:
 
 
 class StepCounter:
-    """Counts the steps of a query, one after the other."""
+    """Counts the steps of a query, one after the other. `known` are the matches of the query,
+    where these are few."""
 
-    def __init__(self, anatomy: Anatomy, events: EventTable, tallies: Tallies) -> None:
-        self.anatomy, self.events, self.tallies = anatomy, events, tallies
+    def __init__(self, anatomy: Anatomy, events: EventTable, known: Tally | None) -> None:
+        self.anatomy, self.events, self.tallies = anatomy, events, Tallies(events)
         self.tested = [TestedStep(step, events) for step in anatomy.steps]
         self.most = most_read(events)
-        self.known: Tally | None = None
-        """The matches of the query, where they are known."""
-        self._loosened: dict[int, tuple[Loosened, ...]] = {}
+        self.known = known
+        self.reached: list[Tally] = []
+        for number in range(len(self.tested)):
+            self.reached.append(self._tally(number))
 
-    def counts(self) -> Iterator[StepCounts]:
-        reached = True
-        for number, tested in enumerate(self.tested):
-            tally = self._tally(number, reached=reached)
-            left = self.events.tested.events(tested.passed) & ~tally.ends
-            blamed = Blamed((), int(np.count_nonzero(left)))
-            if reached and blamed.rest:
-                blamed = self._blamed(left, number)
+    @property
+    def dead(self) -> int | None:
+        """The first step that nothing reaches."""
+        none = (number for number, tally in enumerate(self.reached) if not _is_reached(tally))
+        return next(none, None)
+
+    def counts(self, without: Without) -> Iterator[StepCounts]:
+        """Every step; `without` are the matches of the query without one of its rules."""
+        before = True
+        for number, (tested, tally) in enumerate(zip(self.tested, self.reached, strict=True)):
+            passed = self.events.tested.places(tested.passed)
+            left = passed[~tally.ends[passed]]
+            count = len(left)
+            blamed = Blamed((), 0, count) if tally.stopped else Blamed((), count)
+            if before and blamed.rest:
+                blamed = self._blamed(left, number, without)
             yield tested.counted(tally, blamed)
-            reached = bool(tally.ends.any())
+            before = _is_reached(tally)
 
-    def _tally(self, number: int, *, reached: bool) -> Tally:
+    def _tally(self, number: int) -> Tally:
         step, tested = self.tested[number].step, self.events.tested
-        if self.anatomy.chain and not reached:
+        if self.anatomy.chain and not all(map(_is_reached, self.reached)):
             return Tally(0, np.zeros(len(self.events), bool))
-        if self.known is not None and self._is_whole(step):
+        if self.known is not None and (self.is_whole(number) or self._has_none(step)):
             return self.known
         if step.alone:
             ends = tested.events(self.tested[number].passed)
@@ -124,31 +135,45 @@ class StepCounter:
         centres = rarest(self.anatomy, self.events, number + 1)
         return self.tallies.of(step.query, step, centres=centres)
 
-    def _is_whole(self, step: Step) -> bool:
+    def _has_none(self, step: Step) -> bool:
+        return step.last and self.known is not None and not self.known.total
+
+    def is_whole(self, number: int) -> bool:
         """The query up to this step is all of the query."""
+        step = self.tested[number].step
         last = step.column is None and step.mark is None
         return last and step.query.tree == self.anatomy.query.tree
 
-    def _blamed(self, left: Mask, number: int) -> Blamed:
-        """Each of some events is blamed on the first rule without which it would have been
-        taken."""
-        ended, cut = list[Ended](), False
+    def _blamed(self, left: Rows, number: int, without: Without) -> Blamed:
+        """Each of the events at some places is blamed on the first rule without which it would
+        have been taken."""
+        ended, until = list[Ended](), len(self.events)
         for each in self._rules_that_end(number):
-            if not left.any():
+            if not len(left):
                 break
             try:
-                step = self.tested[number].step
-                tally = self.tallies.of(
-                    each.much, step, centres=np.flatnonzero(left), most=self.most
-                )
+                tally = self._without(each, left, number, without)
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
-            blamed = int(np.count_nonzero(left & tally.ends))
+            taken = tally.ends[left]
+            blamed = int(np.count_nonzero(taken))
             if blamed:
                 ended.append(Ended(each.rule.kind, each.rule.text, blamed))
-            left, cut = left & ~tally.ends, cut or tally.cut
-        unseen = int(np.count_nonzero(left[self.most :])) if cut else 0
-        return Blamed(tuple(ended), int(np.count_nonzero(left)) - unseen, unseen)
+            left = left[~taken]
+            until = min(until, tally.read)
+        unseen = int(np.count_nonzero(left >= until))
+        return Blamed(tuple(ended), len(left) - unseen, unseen)
+
+    def _without(self, each: Loosened, left: Rows, number: int, without: Without) -> Tally:
+        """The matches that end at a step without a rule; as they are known, if all that may end
+        at the events at some places are."""
+        known = without.get(each) if self.is_whole(number) else None
+        if known is not None and known.until is None:
+            return known
+        step = self.tested[number].step
+        same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
+        centres = Centres(left, asked_of_all(same, self.events, number + 1))
+        return self.tallies.of(each.much, step, centres=centres, most=self.most)
 
     def _rules_that_end(self, number: int) -> list[Loosened]:
         """The rules that may keep an event that passes all tests from being taken at a step."""
@@ -160,24 +185,44 @@ class StepCounter:
 
     def loosened(self, number: int) -> tuple[Loosened, ...]:
         """The query for the pattern up to a step without each of its rules."""
-        step = self.tested[number].step
-        if self._is_whole(step):
+        if self.is_whole(number):
             return self.anatomy.loosened  # whose plans are needed anyway
-        if number not in self._loosened:
-            self._loosened[number] = step.query.anatomy(self.events.table.schema).loosened
-        return self._loosened[number]
+        return self.tested[number].step.query.anatomy(self.events.schema).loosened
 
 
-def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Rows | None:
+def _is_reached(tally: Tally) -> bool:
+    """Some event is known to be taken, or it is not known that none is."""
+    return tally.stopped or bool(tally.ends.any())
+
+
+def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Centres | None:
     """Where the events stand that pass the step which the fewest pass, of the first steps or of
     all: every match has one of them. None where these are many, or need not be there."""
-    if not anatomy.chain or not anatomy.steps:
+    choices, tested = asked_of_all(anatomy, events, count), events.tested
+    if not choices:
         return None
+    fewest = min(choices, key=tested.count)
+    few = tested.count(fewest) <= MOST_CENTRES
+    return Centres(tested.places(fewest), choices) if few else None
+
+
+def asked_of_all(
+    anatomy: Anatomy, events: EventTable, count: int | None = None
+) -> tuple[Mask, ...]:
+    """The kinds of events that pass each of the first steps, or of all, where every match goes
+    through all of them."""
+    if not anatomy.chain or not anatomy.steps:
+        return ()
     tested = events.tested
     tested.know(test for step in anatomy.steps for test in step.tests)
-    choices = [tested.any_of(step.tests) for step in anatomy.steps[:count]]
-    fewest = min(choices, key=tested.count)
-    return tested.places(fewest) if tested.count(fewest) <= MOST_CENTRES else None
+    return tuple(tested.any_of(step.tests) for step in anatomy.steps[:count] if step.tests)
+
+
+def asks_the_same(rule: QueryRule) -> bool:
+    """Whether a query without the rule asks the same of single events."""
+    if rule.kind is not RuleKind.CONDITION:
+        return True
+    return rule.condition is not None and len(ex.variables(rule.condition)) > 1
 
 
 def _may_end(rule: QueryRule, known: set[QueryRule]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -9,29 +10,42 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.interrupts import sharing
 from cereus.engine.match.counting_runner import AmbiguousCount
+from cereus.errors import LimitError
 from cereus.language.anatomy import Step
 from cereus.language.compiled import CompiledQuery
 from cereus.why.events import EventTable, Rows
-from cereus.why.runs import Run
+from cereus.why.runs import Centres, Run
 from cereus.why.tested import Mask
 
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""
+SHARES = 4
+"""A query may take one of so many parts of the work that is left, so that some is left for all."""
 
 
 @dataclass(frozen=True)
 class Tally:
     """The matches of a query: how many, and which events they end at.
 
-    exact  there are not more
-    cut    only the first events of the stream were read
+    exact    there are not more
+    until    the place before which all that can matter was read; None for the end of the stream
+    stopped  it would have taken too many steps: there may be more, and at other events
     """
 
     total: int | float
     ends: Mask
     exact: bool = True
-    cut: bool = False
+    until: int | None = None
+    stopped: bool = False
+
+    @property
+    def read(self) -> int:
+        """How many events of the stream it says something about."""
+        if self.stopped:
+            return 0
+        return len(self.ends) if self.until is None else self.until
 
 
 @dataclass
@@ -49,19 +63,20 @@ class Tallies:
         query: CompiledQuery,
         step: Step | None = None,
         *,
-        centres: Rows | None = None,
+        centres: Centres | None = None,
         most: int | None = None,
     ) -> Tally:
         """The matches of a query that end at a step; `centres` and `most` as for a `Run`."""
-        if step is not None and step.mark is not None:
-            return self._at_mark(query, step.mark, most)
-        column = None if step is None else step.column
-        counting = query.counting(self.events.table.schema) if column is None else None
-        if counting is not None:
-            with suppress(AmbiguousCount):
-                return _counted(Run.of(counting, self.events, centres=centres, most=most))
-        run = Run.of(query.ending(column), self.events, centres=centres, most=most)
-        return _listed(run, column)
+        with sharing(SHARES):
+            if step is not None and step.mark is not None:
+                return self._at_mark(query, step.mark, most)
+            column = None if step is None else step.column
+            counting = query.counting(self.events.schema) if column is None else None
+            if counting is not None:
+                with suppress(AmbiguousCount):
+                    return _counted(Run.of(counting, self.events, centres=centres, most=most))
+            run = Run.of(query.ending(column), self.events, centres=centres, most=most)
+            return _listed(run, column)
 
     def _at_mark(self, query: CompiledQuery, mark: str, most: int | None) -> Tally:
         """The query is run once for all of its marks."""
@@ -71,26 +86,45 @@ class Tallies:
             self._marked[key] = [(query, batch) for batch in run.results()]
         found = [query.marked_rows(batch, mark).to_numpy() for _, batch in self._marked[key]]
         ends = run.mask(found)
-        return Tally(int(np.count_nonzero(ends)), ends, cut=run.cut)
+        return Tally(int(np.count_nonzero(ends)), ends, until=run.until)
+
+
+class _Results:
+    """The results of a run as far as they come before it has taken too many steps."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.stopped = run, False
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self.run.results()
+        except LimitError:
+            self.stopped = True
+
+    def tally(self, total: float, ends: list[Rows], *, all_listed: bool = True) -> Tally:
+        """What they come to."""
+        known = int(total) if total < 2**53 else total
+        exact = all_listed and not self.stopped
+        return Tally(known, self.run.mask(ends), exact, self.run.until, self.stopped)
 
 
 def _counted(run: Run) -> Tally:
-    ends, total = list[Rows](), 0.0
-    for batch in run.results():
+    ends, total, results = list[Rows](), 0.0, _Results(run)
+    for batch in results:
         ends.append(batch.column("end").to_numpy())
         total += float(pc.sum(batch.column("count")).as_py() or 0)
-    return Tally(int(total) if total < 2**53 else total, run.mask(ends), cut=run.cut)
+    return results.tally(total, ends)
 
 
 def _listed(run: Run, column: str | None) -> Tally:
-    ends, total = list[Rows](), 0
-    for batch in run.results():
+    ends, total, results = list[Rows](), 0, _Results(run)
+    for batch in results:
         rows = run.query.rows_of(batch)
         total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
         ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
         if total >= MOST_LISTED:
-            return Tally(total, run.mask(ends), exact=False, cut=run.cut)
-    return Tally(total, run.mask(ends), cut=run.cut)
+            return results.tally(total, ends, all_listed=False)
+    return results.tally(total, ends)
 
 
 def _all_rows(lists: pa.Array) -> Rows:

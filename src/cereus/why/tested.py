@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.ingest import codes
 from cereus.engine.ingest.letters import conditions_of, letters_of
 from cereus.expr.arrow.evaluate import mask
-from cereus.expr.tree import Expression
+from cereus.expr.tree import Expression, attributes
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
+NONE = np.zeros(0, np.int32)
 
 
 class TestedEvents:
@@ -35,11 +37,17 @@ class TestedEvents:
         found: dict[int, int] = {}
         atoms = tuple(EventTest(conditions=(each,)) for each in conditions)
         letters = letters_of(atoms or (EventTest(),), None, None, table.schema)
-        parts = [letters.classify(b, found, keep_all=True)[1] for b in table.to_batches()]
-        self.kinds = np.concatenate([np.zeros(0, np.intp), *parts])
+        read = {path[0] for each in conditions for path in attributes(each)}
+        batches = table.select(sorted(read) or table.column_names[:1]).to_batches()
+        parts = [letters.classify(batch, found, keep_all=True)[1] for batch in batches]
+        self.kinds = parts[0] if len(parts) == 1 else np.concatenate([*parts, NONE])
         """The kind of each event."""
         self._size = len(found)
+        self._parents: list[tuple[int, Places]] = []
+        """How many kinds there were before each condition that parted some, and what each kind
+        was before it. Their order stays, so kinds that are as many as before are the same."""
         self._places: dict[bytes, Places] = {}
+        self._passing: dict[EventTest, Mask] = {}
         self._counts = np.bincount(self.kinds, minlength=self._size)
         self._holds = {
             condition: np.array([letter >> bit & 1 for letter in found], bool)
@@ -57,27 +65,39 @@ class TestedEvents:
         return self._holds[condition]
 
     def _add(self, condition: Expression) -> None:
-        """Every kind becomes two: those that satisfy the condition come behind all others."""
-        satisfied = mask(condition, self._table)
-        self.kinds = self.kinds + satisfied * self._size
-        self._holds = {each: np.concatenate([on, on]) for each, on in self._holds.items()}
-        self._holds[condition] = np.arange(2 * self._size) >= self._size
-        self._size *= 2
+        """A kind becomes two where some of its events satisfy the condition and others do not: no
+        kind without events is made, so there are never more of them than events."""
+        halves = 2 * self.kinds.astype(np.int64) + mask(condition, self._table)
+        made = np.zeros(2 * self._size, bool)
+        made[::2] = self._counts == 0
+        made[halves] = True
+        chosen = np.flatnonzero(made)
+        parents = chosen // 2
+        self.kinds = (np.cumsum(made) - 1)[halves].astype(np.int32)
+        self._holds = {each: on[parents] for each, on in self._holds.items()}
+        self._holds[condition] = chosen % 2 == 1
+        if len(chosen) > self._size:
+            self._parents.append((self._size, parents))
+        self._size = len(chosen)
+        self._passing, self._places = {}, {}
         self._counts = np.bincount(self.kinds, minlength=self._size)
 
     def know(self, tests: Iterable[EventTest]) -> None:
         """Compute what some tests ask, before choices are joined that must be of one size."""
         for test in tests:
-            for condition in self.conditions(test):
-                self.satisfying(condition)
+            self.passing(test)
 
     def passing(self, test: EventTest) -> Mask:
         """The kinds of events that pass a test."""
-        self.know([test])
-        passed = np.ones(self._size, bool)
-        for condition in self.conditions(test):
-            passed &= self._holds[condition]
-        return ~passed if test.negated else passed
+        if test not in self._passing:
+            conditions = self.conditions(test)
+            for condition in conditions:
+                self.satisfying(condition)
+            passed = np.ones(self._size, bool)
+            for condition in conditions:
+                passed &= self._holds[condition]
+            self._passing[test] = ~passed if test.negated else passed
+        return self._passing[test]
 
     def any_of(self, tests: Iterable[EventTest]) -> Mask:
         """The kinds of events that pass one of several tests."""
@@ -88,18 +108,33 @@ class TestedEvents:
             passed |= self.passing(test)
         return passed
 
+    def grown(self, choice: Mask) -> Mask:
+        """A choice that was made before other conditions were computed, over the kinds of now."""
+        for size, parents in self._parents:
+            if len(choice) == size:
+                choice = choice[parents]
+        return choice
+
     def count(self, choice: Mask) -> int:
         """How many events are of one of these kinds."""
         return int(self._counts[choice].sum())
 
     def events(self, choice: Mask) -> Mask:
         """Which events are of one of these kinds."""
-        chosen: Mask = choice[self.kinds]
+        chosen = np.zeros(len(self.kinds), bool)
+        chosen[self.places(choice)] = True
+        return chosen
+
+    def are(self, choice: Mask, places: Places) -> Mask:
+        """Which of the events at some places are of one of these kinds."""
+        chosen: Mask = choice[self.kinds[places]]
         return chosen
 
     def places(self, choice: Mask) -> Places:
         """Where events of these kinds stand. Queries that differ in one rule ask for the same."""
         key = choice.tobytes()
         if key not in self._places:
-            self._places[key] = np.flatnonzero(self.events(choice))
+            chosen = np.append(choice, False)  # there may be no kind at all
+            found = codes.rows_of_keys(self.kinds, chosen.view(np.uint8))
+            self._places[key] = found.copy()  # not the memory of all events
         return self._places[key]

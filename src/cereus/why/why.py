@@ -2,56 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.interrupts import bounded, too_many_steps
 from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.notices import needed_types, types_in, unseen_types
 from cereus.sources import Source
 from cereus.why.events import EventTable
 from cereus.why.expected import ExpectedMatch, expected
-from cereus.why.misses import MOST_LOOKED_AT, Effect, effects, nearest
+from cereus.why.misses import MOST_LOOKED_AT, Effect, Effects, ending, nearest
 from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.runs import Run, matched
 from cereus.why.steps import StepCounter, most_read, rarest
-from cereus.why.tally import Tallies, Tally
+from cereus.why.tally import Tallies
 
 FEW = 5_000
 """With more matches than this, nearest misses are not looked for."""
-MOST_SHOWN = 5
+MOST_WORK, LEAST_WORK, MORE_WORK = 2_048, 256, 5
+"""How often the run that is explained may look up, in about a million steps each; and what all
+others may take together: a little, and so many times what that run has taken."""
 
 
-def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
+def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
     read = sorted({path[0] for path in query.columns(source.schema)})
     keys = {path[0] for path in (*query.keys, *query.split(source.schema).keys)}
     events = EventTable.of(source, query.stream, read, keys)
-    anatomy = query.anatomy(events.table.schema)
-    tests = anatomy.query.tests(events.table.schema)
+    anatomy = query.anatomy(events.schema)
+    tests = anatomy.query.tests(events.schema)
     events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])
-    tallies = Tallies(events)
-    counter = StepCounter(anatomy, events, tallies)
     centres = rarest(anatomy, events)
-    run = Run.of(anatomy.query, events, centres=centres)
-    known = [each.rows for each in islice(matched(run), FEW + 1)]
-    if len(known) <= FEW:
-        counter.known = _ending(known, events)
-    steps = tuple(counter.counts())
-    total = _reported(anatomy, tallies, len(known))
-    if len(known) > FEW:
-        note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
-        return Why(total, steps, (), (), _events_of((), events), (note,))
-    helpful = _may_help(anatomy, steps, counter)
-    found = list(effects(helpful, frozenset(known), events, centres))
-    misses = nearest(found, most)
-    rules = tuple(effect.rule for effect in found)
-    notes = tuple(_notes(found, steps, events))
-    unseen = _unseen_types(query, source, steps)
-    return Why(total, steps, rules, misses, _events_of(misses, events), notes, unseen)
+    with bounded(MOST_WORK) as work:
+        run = Run.of(anatomy.query, events, centres=centres)
+        known = list(islice(matched(run), FEW + 1))
+        total = _reported(anatomy, Tallies(events), len(known))
+    few = len(known) <= FEW
+    with bounded(LEAST_WORK + MORE_WORK * work.done):
+        counter = StepCounter(anatomy, events, ending(known, events) if few else None)
+        helpful = _may_help(anatomy, counter) if few else ()
+        loose = Effects(events, frozenset(each.rows for each in known), centres)
+        found = {each: loose.of(each) for each in helpful}
+        steps = tuple(counter.counts({each: found[each].tally for each in helpful}))
+    effects = list(found.values())
+    misses = nearest(effects, most)
+    return Why(
+        total,
+        steps,
+        tuple(effect.rule for effect in effects),
+        misses,
+        _events_of(misses, events),
+        tuple(_notes(effects, counter, steps, few=few)),
+        _unseen_types(query, source, steps),
+    )
 
 
 def _reported(anatomy: Anatomy, tallies: Tallies, found: int) -> int:
@@ -60,7 +67,10 @@ def _reported(anatomy: Anatomy, tallies: Tallies, found: int) -> int:
         return 0
     if anatomy.reported is None and found <= FEW:
         return found
-    return int(tallies.of(anatomy.reported or anatomy.query).total)
+    counted = tallies.of(anatomy.reported or anatomy.query)
+    if counted.stopped:
+        raise too_many_steps()
+    return int(counted.total)
 
 
 def _unseen_types(
@@ -73,44 +83,41 @@ def _unseen_types(
     return unseen_types(needed, types_in(source, query.stream.type, needed))
 
 
-def _ending(matches: Sequence[tuple[int, ...]], events: EventTable) -> Tally:
-    """Which events matches end at."""
-    ends = np.zeros(len(events), bool)
-    for rows in matches:
-        ends[events.places(np.array(rows)).max()] = True
-    return Tally(len(matches), ends)
-
-
-def _may_help(
-    anatomy: Anatomy, steps: Sequence[StepCounts], counter: StepCounter
-) -> tuple[Loosened, ...]:
+def _may_help(anatomy: Anatomy, counter: StepCounter) -> tuple[Loosened, ...]:
     """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
     these are the rules of the pattern up to it: without any other, still nothing does."""
-    dead = next((number for number, step in enumerate(steps) if not step.reached), None)
-    if dead is None or not anatomy.chain:
+    if counter.dead is None or not anatomy.chain:
         return anatomy.loosened
-    rules = {each.rule for each in counter.loosened(dead)}
+    rules = {each.rule for each in counter.loosened(counter.dead)}
     return tuple(each for each in anatomy.loosened if each.rule in rules)
 
 
-def _notes(found: Sequence[Effect], steps: Sequence[StepCounts], events: EventTable) -> list[str]:
-    notes = []
-    if any(effect.cut for effect in found) or any(step.unseen for step in steps):
-        notes.append(
-            f"what is said of rules, and the nearest misses, are of the first {most_read(events):,}"
-            f" of {len(events):,} events"
+def _notes(
+    found: Sequence[Effect], counter: StepCounter, steps: Sequence[StepCounts], *, few: bool
+) -> Iterator[str]:
+    events = counter.events
+    stopped = [n for n, tally in enumerate(counter.reached, 1) if tally.stopped]
+    if stopped:
+        listed = ", ".join(map(str, stopped))
+        yield f"counting step {listed} would take too many steps: there are at least so many"
+    if not few:
+        yield f"more than {FEW:,} matches: nearest misses are looked for where there are few"
+    elif any(effect.until is not None for effect in found) or any(step.unseen for step in steps):
+        yield (
+            "what is said of rules, and the nearest misses, are of the first events that may "
+            f"matter to them: {most_read(events):,} of {len(events):,}"
         )
     if any(effect.more for effect in found):
-        notes.append(
+        yield (
             f"of a rule without which there are more, the nearest of the first {MOST_LOOKED_AT:,} "
             "are shown"
         )
-    return notes
 
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:
     """Why some events are no match."""
-    return expected(query, rows, EventTable.of(source, query.stream))
+    with bounded(MOST_WORK):
+        return expected(query, rows, EventTable.of(source, query.stream))
 
 
 def _events_of(misses: Sequence[Miss], events: EventTable) -> pa.Table:

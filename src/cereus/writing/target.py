@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,12 @@ STANDARD_OUTPUT = "-"
 FORMATS = ("parquet", "csv", "json", "arrow")
 WRITTEN = tuple(suffix for suffix, kind in SUFFIXES.items() if kind in FORMATS)
 FOLDER_FORMAT = "parquet"
+PART = re.compile(r"\.?(\d+-)?part-\d+[^/]*\.(parquet|csv|tsv|json|arrow|orc|txt|gz|zst|bz2|crc)")
+NOTES = re.compile(r"\.?_(SUCCESS|started_.*|committed_.*)(\.crc)?")
+"""Files in a folder of results: parts, complete or begun, and what Spark notes of them."""
+NOTED = ("_temporary", "_spark_metadata", "_delta_log")
+VALUE = re.compile(r"[^.=]+=.*", re.DOTALL)
+"""Folders in one: what Spark and Delta note, and those of one value of a column (`name=INTC`)."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +101,46 @@ def check_room(target: Target, inputs: Iterable[str], *, overwrite: bool) -> Non
     need_directory(path)
     if path.exists() and not overwrite:
         raise CereusError(f"{target.name!r} exists", hint="replace it with --overwrite")
+    check_replaced(target)
 
 
 def make_room(target: Target) -> None:
     """Remove what is there, which was allowed."""
     if target.standard_output or target.remote or not target.path.exists():
         return
+    check_replaced(target)
     if target.path.is_dir():
         shutil.rmtree(target.path)
     else:
         target.path.unlink()
+
+
+def check_replaced(target: Target) -> None:
+    """What would be removed is a file, or a folder with nothing but results in it: a slip in a name
+    must not cost a folder of something else."""
+    path = target.path
+    if path.is_dir():
+        other = next(_no_results(path), None)
+        if path.is_symlink() or other is not None:
+            what = "a link" if other is None else f"a folder with other things, as {other!r}"
+            hint = "write to a folder of its own, or remove this one yourself"
+            raise CereusError(f"{target.name!r} is not replaced: it is {what}", hint=hint)
+    elif path.exists() and (target.folder or not path.is_file()):
+        hint = "write to another place, or remove this one yourself"
+        raise CereusError(f"{target.name!r} is not replaced: it is no folder of results", hint=hint)
+
+
+def _no_results(folder: Path) -> Iterator[str]:
+    """The names in a folder that neither Cereus nor Spark gives to what it writes."""
+    for path in folder.iterdir():
+        name = path.name
+        if path.is_symlink():
+            yield name
+        elif path.is_dir():
+            if name not in NOTED:
+                yield from _no_results(path) if VALUE.fullmatch(name) else [name]
+        elif not PART.fullmatch(name) and not NOTES.fullmatch(name):
+            yield name
 
 
 def need_directory(path: Path) -> None:

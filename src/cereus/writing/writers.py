@@ -85,7 +85,10 @@ def opened(target: Target) -> Any:
             raw = pafs.LocalFileSystem().open_output_stream(str(target.path), compression=None)
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
-        raise CereusError(f"cannot write {target.name!r}: {reason}") from None
+        raise CereusError(
+            f"cannot write {target.name!r}: {reason}",
+            hint="write somewhere else, or see what is in the way",
+        ) from None
     return raw if target.compression is None else pa.CompressedOutputStream(raw, target.compression)
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import cereus
 from cereus import CereusError, Stream
 from cereus.engine.ingest.clock import RowNumbers, float_floors, sortable
+from tests.volume import volume
 
 TWO = "SELECT * WHERE A ; B"
 
@@ -176,14 +177,14 @@ def ordered(value: float) -> int:
     return int(sortable(np.array([value]), "", RowNumbers())[0])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=volume(100, 300), deadline=None)
 @given(finite, finite)
 def test_floats_keep_their_order_as_integers(first: float, second: float) -> None:
     assert (ordered(first) < ordered(second)) == (first < second)
     assert (ordered(first) == ordered(second)) == (first == second)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=volume(100, 300), deadline=None)
 @given(finite, st.integers(0, 100).map(lambda n: n / 10) | st.floats(0, 1e6), st.data())
 def test_a_float_window_is_what_the_subtraction_says(
     end: float, span: float, data: st.DataObject

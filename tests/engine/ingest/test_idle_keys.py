@@ -15,6 +15,7 @@ from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.idle_keys import IdleKeys
 from cereus.engine.match.runner import Runner
 from cereus.errors import DataError
+from tests.volume import volume
 
 STREAM = Stream(time="t", keys="k")
 CEQL = {
@@ -100,7 +101,7 @@ def found(query: Any, table: pa.Table, seed: int) -> tuple[list[str], int]:
 def test_the_matches_are_those_of_reading_everything(dialect: str, name: str) -> None:
     query = compiled(dialect, name)
     matches = 0
-    for seed in range(12):
+    for seed in range(volume(6, 12)):
         table = stream(seed)
         asleep, few = found(query, table, seed)
         with pytest.MonkeyPatch.context() as patch:

@@ -61,7 +61,7 @@ def rows(text: str, table: pa.Table, draw: Random) -> list[dict[str, Any]]:
 
 @pytest.mark.filterwarnings("ignore::cereus.CereusWarning")
 def test_a_dag_counts_what_vectors_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(volume(25, 800)):
+    for seed in range(volume(15, 200)):
         table, text = drawn_events(Random(seed)), drawn_query(Random(seed))
         by_dag = rows(text, table, Random(seed))
         with monkeypatch.context() as patched:

@@ -47,43 +47,57 @@ except KeyboardInterrupt:
 """
 
 
-PAIRS = "A AS a ; B AS b FILTER a.x < b.x"
+PAIRS = "A AS a ; B AS b FILTER a.x + b.x < 0"
 CEQL = [
     (f"SELECT * WHERE {PAIRS}", 1, ""),
-    (f"SELECT * WHERE {PAIRS} WITHIN 5 seconds", 2, "time"),
     (f"SELECT * WHERE {PAIRS} PARTITION BY [k]", 2, "key"),
+    (f"SELECT * WHERE {PAIRS} WITHIN 5 seconds", 2, "time"),
     (f"SELECT COUNT(*) WHERE {PAIRS}", 1, ""),
     (f"SELECT NEXT * WHERE {PAIRS} WITHIN 5 seconds", 1, ""),
     (f"SELECT MAX * WHERE {PAIRS} WITHIN 5 seconds", 2, "time"),
     (f"SELECT * WHERE NEXT({PAIRS}) ; B AS c", 1, ""),
 ]
-SASE = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 seconds"
-SLOTS = "PATTERN (a b+ c) DEFINE b AS x < FIRST(a.x), c AS x > a.x"
-SUMS = "PATTERN (a b+ c) DEFINE b AS sum(b.x) > 0, c AS x > a.x"
+SASE = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) { a.x + b.x < 0 } WITHIN 5 seconds"
+SLOTS = "PATTERN (a b*? c d*? e) DEFINE c AS x < a.x, e AS x > a.x + c.x"
+SUMS = "PATTERN (a (b | d)+ c) DEFINE b AS sum(b.x) > 0, d AS sum(d.x) > 0, c AS x > a.x"
 TWO_PASSES = "AFTER MATCH SKIP TO NEXT ROW PATTERN (a+ b) DEFINE a AS x > 0, b AS x = 0"
 BY_KEY = "PARTITION BY k ORDER BY t MEASURES count(*) AS n"
 TRIED = "PATTERN (a b+ c) DEFINE b AS max(b.type) < 'Z', c AS x > a.x"
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("dialect", "text", "threads", "how"),
-    [
-        *(("ceql", *each) for each in CEQL),
-        ("sase", SASE, 2, "time"),
-        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 1, ""),
-        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 2, "piece"),
-        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SUMS})", 2, "piece"),
-        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TWO_PASSES})", 2, "piece"),
-        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TRIED})", 2, "piece"),
-    ],
-)
+RUNS = [
+    *(("ceql", *each) for each in CEQL),
+    ("sase", SASE, 2, "time"),
+    ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 1, ""),
+    ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 2, "piece"),
+    ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SUMS})", 2, "piece"),
+    ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TWO_PASSES})", 2, "piece"),
+    ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TRIED})", 2, "piece"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "threads", "how"), [RUNS[0], RUNS[1], RUNS[-1]])
 def test_ctrl_c_ends_a_run(dialect: str, text: str, threads: int, how: str) -> None:
     interrupt(how, dialect, text, str(threads))
 
 
-def test_ctrl_c_ends_why() -> None:
-    interrupt("", "ceql", f"SELECT * WHERE {PAIRS}", "1", "why")
+@pytest.mark.long
+@pytest.mark.parametrize(("dialect", "text", "threads", "how"), RUNS[2:-1])
+def test_ctrl_c_ends_runs_of_every_kind(dialect: str, text: str, threads: int, how: str) -> None:
+    interrupt(how, dialect, text, str(threads))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("ceql", f"SELECT * WHERE {PAIRS}"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TRIED})"),
+    ],
+)
+def test_ctrl_c_ends_why(dialect: str, text: str) -> None:
+    interrupt("", dialect, text, "1", "why")
 
 
 def interrupt(how: str, *arguments: str) -> None:
@@ -110,7 +124,8 @@ def test_other_threads_run_during_a_call_of_the_kernel() -> None:
     when it is told to, another thread comes to its turn, and is the one that ends it."""
     n = 60_000
     table = pa.table({"type": np.repeat(["A", "B"], n // 2), "x": np.arange(n)[::-1]})
-    query = cereus.compile("SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x", schema=table.schema)
+    text = "SELECT * WHERE A AS a ; B AS b FILTER a.x + b.x < 0"
+    query = cereus.compile(text, schema=table.schema)
     executor = query.executor(table.schema)
     (batch,) = table.combine_chunks().to_batches()
     stop, ended = threading.Event(), []

@@ -31,7 +31,7 @@ from tests.languages.sase import strategies as sase
 from tests.languages.sremo import random_queries as sremo
 from tests.volume import volume
 
-CASES = volume(12, 120)
+CASES = volume(12, 36)
 BATCH = 11
 
 

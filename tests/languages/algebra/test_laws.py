@@ -18,7 +18,7 @@ from tests.volume import volume
 
 from .drawing import PRIMITIVES, TAUS, events, expression
 
-INSTANCES = volume(12, 50)
+INSTANCES = volume(8, 24)
 FILES = Path(__file__).with_name("golden")
 LEFT, RIGHT = FILES / "left_to_right.txt", FILES / "right_to_left.txt"
 """What each law makes of an expression, by its number and name."""
@@ -136,7 +136,7 @@ def test_both_sides_of_a_law_have_one_normal_form(law: Law) -> None:
 
 def test_a_normal_form_means_the_same() -> None:
     draw = random.Random(41)
-    for _ in range(volume(50, 500)):
+    for _ in range(volume(30, 125)):
         each = expression(draw, draw.randint(1, 11))
         terms, _ = normal_form(each)
         assert same_meaning(each, rebuild(terms), draw)

@@ -15,6 +15,7 @@ from cereus.languages.algebra.text import parse
 from cereus.languages.algebra.tree import EventExpression
 from cereus.reference import algebra as reference
 from tests.golden import Golden, Pair
+from tests.volume import volume
 
 from .drawing import Events, events, expression, ticks
 
@@ -39,7 +40,7 @@ def test_what_cannot_be_better_stays() -> None:
 def test_bounds_are_never_worse_and_pairs_stay_the_same(values: bool) -> None:
     draw = random.Random(30 + values)
     improved = 0
-    for _ in range(80):
+    for _ in range(volume(30, 80)):
         each = expression(draw, draw.randint(3, 15))
         found = optimise(each, values=values, patience=2)
         before, after = found.bounds_before, found.bounds_after
@@ -50,7 +51,7 @@ def test_bounds_are_never_worse_and_pairs_stay_the_same(values: bool) -> None:
         for _ in range(3):
             stream = events(draw, draw.randint(1, 10))
             assert pairs(found.before, stream, values) == pairs(found.after, stream, values)
-    assert improved > 20
+    assert improved > volume(8, 20)
 
 
 def pairs(each: EventExpression, stream: Events, values: bool) -> list[tuple[int, int]]:
@@ -60,7 +61,7 @@ def pairs(each: EventExpression, stream: Events, values: bool) -> list[tuple[int
 
 def test_the_steps_lead_from_before_to_after_by_equivalences() -> None:
     draw = random.Random(33)
-    for _ in range(40):
+    for _ in range(volume(15, 40)):
         found = optimise(expression(draw, draw.randint(3, 9)), patience=2)
         at = found.before
         for step in found.steps:

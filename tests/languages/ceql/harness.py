@@ -96,10 +96,21 @@ def difference(actual: Counter[Row], expected: Counter[Row]) -> str:
     return f"missing: {dict(expected - actual)}\n  too many: {dict(actual - expected)}"
 
 
+ALWAYS = -1_000
+"""As `order`: whatever can be put in order is."""
+
+
 @contextmanager
-def sizes(*, chunk: int = runner.CHUNK, sweep: int = kernel_options.SWEEP_AT) -> Iterator[None]:
-    """Matches leave the kernel `chunk` at a time, and `sweep` nodes or events are worth a look."""
+def sizes(
+    *,
+    chunk: int = runner.CHUNK,
+    sweep: int = kernel_options.SWEEP_AT,
+    order: int = kernel_options.ORDER_FROM,
+) -> Iterator[None]:
+    """Matches leave the kernel `chunk` at a time, `sweep` nodes or events are worth a look, and
+    more than `order` configurations are worth an order."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_options, "ORDER_FROM", order)
         patch.setattr(runner, "CHUNK", chunk)
         patch.setattr(kernel_options, "SWEEP_AT", sweep)
         patch.setattr(runner, "TIDY_AT", sweep)

@@ -7,6 +7,7 @@ Everything is drawn from a `random.Random`: hypothesis supplies one that shrinks
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import or_
 from random import Random
 from typing import Any
 
@@ -50,7 +51,7 @@ SCHEMA = pa.schema(
         "src": pa.string(),
     }
 )
-BINARIES = (cel.Sequence, cel.ContiguousSequence, cel.Or, cel.And, cel.All, cel.Unless)
+BINARIES = (cel.Sequence, cel.ContiguousSequence, or_, cel.And, cel.All, cel.Unless)
 STRATEGIES = tuple(each for each in Strategy if each is not Strategy.ALL)
 Events = list[dict[str, Any]]
 
@@ -153,7 +154,7 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
         right = event_type(draw, streamed)
     if kind is cel.And and draw.randrange(2):
         # two drawn formulas seldom have the same valuations
-        right = cel.Or(left, right) if draw.randrange(2) else filtered(draw, left, streamed)
+        right = left | right if draw.randrange(2) else filtered(draw, left, streamed)
     if kind in (cel.Sequence, cel.ContiguousSequence) and draw.randrange(5) == 0:
         return cel.Gapped(left, right, gap(draw), kind is cel.ContiguousSequence)
     return kind(left, right)

@@ -45,6 +45,18 @@ ROUNDS = (
     "(NEXT(A AS a ; B AS b FILTER a.x = b.x)){1,2} ; A",
     "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A) UNLESS (B ; B)",
 )
+AROUND = (
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER c.w > a.w)",
+    "(LAST(A AS a ; B AS b FILTER a.x < b.x) ; A AS c FILTER c.w <= a.w AND c.x = b.x)",
+    "(NEXT(A AS a ; A AS d ; B AS b FILTER a.x = b.x) ; A+ AS c FILTER c.x != d.x)",
+    "(LAST(A+ AS a ; B AS b FILTER a.x <= b.x) ; A AS c FILTER c.w > a.w)",
+    "(A AS d ; LAST(A AS a ; B AS b FILTER a.x = b.x) ; B AS c FILTER a.x + d.x > c.x)",
+    "((NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER c.x < a.w) ; B AS d "
+    "FILTER d.w > b.w)",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; (A AS c OR B AS c) FILTER c.x = a.x)",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER c.w > a.w)+",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER abs(a.x - c.x) < 2)",
+)
 CLAUSES = (
     "",
     "",
@@ -55,9 +67,9 @@ CLAUSES = (
 )
 
 
-@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS])
+@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND])
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
-    for seed in range(volume(8, 80)):
+    for seed in range(volume(6, 20)):
         draw = Random(seed)
         top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "b", "a, b"))
         names = top if "a" in pattern.split() or "*" in top else "*"

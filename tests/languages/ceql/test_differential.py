@@ -22,9 +22,9 @@ from tests.volume import volume
 from . import strategies as random_
 from .harness import Row, assert_agrees, compiled, rows, sizes
 
-CASES = volume(42, 750)
+CASES = volume(26, 187)
 """Of queries, with several streams each."""
-FEWER = volume(17, 200)
+FEWER = volume(11, 50)
 
 
 def examples(number: int) -> settings:

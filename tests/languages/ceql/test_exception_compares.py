@@ -42,7 +42,7 @@ CLAUSES = (
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_what_is_watched_ends_what_the_definition_ends(pattern: str) -> None:
-    for seed in range(volume(6, 80)):
+    for seed in range(volume(6, 20)):
         draw = Random(seed)
         strategy = draw.choice(("", "", "", "NEXT ", "LAST "))
         clause = draw.choice(CLAUSES)
@@ -62,7 +62,7 @@ def test_what_is_watched_ends_what_the_definition_ends(pattern: str) -> None:
 
 def test_counting_asks_what_is_watched() -> None:
     text = "SELECT COUNT(*) WHERE A ; ((A ; B) UNLESS (A AS c ; B AS d FILTER c.x = d.x))"
-    for seed in range(volume(6, 80)):
+    for seed in range(volume(6, 20)):
         stream = strategies.table(events(Random(seed)))
         listed = cereus.compile(text.replace("COUNT(*)", "*"), stream=TIMED)
         assert cereus.compile(text, stream=TIMED).count(stream) == len(listed.run(stream))

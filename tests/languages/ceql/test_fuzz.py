@@ -35,13 +35,13 @@ def outcome(text: str) -> None:
                 assert parse(to_text(tree)) == tree
 
 
-@settings(max_examples=volume(37, 300), deadline=None)
+@settings(max_examples=volume(23, 75), deadline=None)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     outcome(text)
 
 
-@settings(max_examples=volume(75, 600), deadline=None)
+@settings(max_examples=volume(45, 150), deadline=None)
 @given(soup | queries | filters)
 def test_soup_of_tokens(text: str) -> None:
     outcome(text)

@@ -24,6 +24,8 @@ PATTERNS = (
     "A AS a ALL B AS b FILTER a[x > 0] AND b[w < 3]",
     "(A AS a FILTER a[x > 0]) ALL (B OR D) ALL C",
     "A AS a ALL (B AS b FILTER b[x = 1] OR b[x = 2]) ALL (C AS c) AS d",
+    "(A AS a ALL B) ; C AS c FILTER c[x > 0]",
+    "(A ALL B AS b ALL D) ; C",
 )
 CLAUSES = (
     "",
@@ -59,7 +61,7 @@ def _text(pattern: str, draw: Random) -> str:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_gathered_events_are_combined_as_the_definition_says(pattern: str) -> None:
-    for seed in range(volume(12, 300)):
+    for seed in range(volume(8, 75)):
         draw = Random(seed)
         text = _text(pattern, draw)
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
@@ -75,7 +77,7 @@ def test_gathered_events_are_combined_as_the_definition_says(pattern: str) -> No
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_gathered_events_are_counted_as_they_are_listed(pattern: str) -> None:
-    for seed in range(volume(12, 300)):
+    for seed in range(volume(8, 75)):
         draw = Random(seed)
         rest = f"WHERE {pattern} {draw.choice(CLAUSES)}"
         query = cereus.compile(f"SELECT COUNT(*) {rest}", stream=TIMED, schema=strategies.SCHEMA)
@@ -101,7 +103,11 @@ def test_gathered_events_are_counted_as_they_are_listed(pattern: str) -> None:
         "SELECT * WHERE A ALL (B ; C)",
         "SELECT * WHERE A ALL NOT(B)",
         "SELECT A WHERE A ALL B",  # what is not shown makes no match of its own
-        "SELECT * WHERE (A ALL B) ; C",
+        "SELECT * WHERE (A ALL B) : C",
+        "SELECT * WHERE (A ALL B) ; C?",
+        "SELECT * WHERE (A ALL B) ; C ; D",
+        "SELECT * WHERE (A ALL B) ; A",
+        "SELECT * WHERE C ; (A ALL B)",
         "SELECT * WHERE A ALL B FILTER A.x = B.x",
         "SELECT NEXT * WHERE A ALL B",
         "SELECT COUNT(*), SUM(A.x) WHERE A ALL B",

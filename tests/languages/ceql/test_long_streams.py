@@ -53,7 +53,7 @@ def in_pieces(
     return found
 
 
-@settings(max_examples=volume(7, 60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(6, 18), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.randoms)
 def test_cuts_and_sweeps_change_nothing(draw: Random) -> None:
     query = windowed(draw)

@@ -10,6 +10,7 @@ import cereus
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.errors import CereusError
 from cereus.languages.ceql.text import to_text
+from tests.volume import volume
 
 from . import correlated, strategies
 from .harness import rows
@@ -18,7 +19,7 @@ STREAM = cereus.Stream(time="t", unit="s")
 
 
 def test_each_query_of_a_set_answers_as_it_does_alone() -> None:
-    for seed in range(40):
+    for seed in range(volume(15, 40)):
         draw = Random(seed)
         drawn = [correlated.case(draw) for _ in range(4)]
         cases = [case for case in drawn if not case.streamed and case.query.limit is None]

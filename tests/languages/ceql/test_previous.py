@@ -122,7 +122,7 @@ def repeated(draw: Random) -> strategies.Case:
 @pytest.mark.parametrize("block", range(2))
 def test_random_queries_cut_into_pieces(block: int) -> None:
     """Against the definition, in pieces, across snapshots; registers and states alike."""
-    number = volume(30, 300)
+    number = volume(18, 75)
     for seed in range(block * number, (block + 1) * number):
         draw = Random(seed)
         case = repeated(draw)

@@ -50,6 +50,22 @@ def test_skipping_is_done_key_by_key() -> None:
         assert positions(text, events) == [[0, 3], [1, 2], [4, 5]]
 
 
+def test_what_shows_nothing_is_no_match_to_begin_anew_after() -> None:
+    """SELECT A projects the match of B away, so nothing is reported there and START still stands
+    for the first event of the key; PAST LAST EVENT is short for NEXT with CONSUME BY PARTITION."""
+    events = spelled("B A", k="1 1")
+    pattern = "WHERE START(A OR B) PARTITION BY k"
+    for text, found in (
+        (f"SELECT A {pattern} {PAST}", []),
+        (f"SELECT NEXT A {pattern} CONSUME BY PARTITION", []),
+        (f"SELECT * {pattern} {PAST}", [[0], [1]]),
+    ):
+        assert positions(text, events) == found
+        made = cereus.compile(text)
+        listed = rows(made.run(pa.Table.from_pylist(events)), made.tree)
+        assert_agrees(listed, made.tree, cereus.Stream(), events)
+
+
 def test_to_the_next_event_shows_every_event() -> None:
     with pytest.raises(RefusedError, match="does not go with a list after SELECT"):
         cereus.compile(f"SELECT B WHERE (A ; B) OR A {NEXT}")

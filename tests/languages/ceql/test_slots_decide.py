@@ -10,6 +10,7 @@ import pytest
 
 import cereus
 from cereus.engine.match import functions
+from cereus.errors import LimitError
 from cereus.languages.ceql.text import parse
 from cereus.stream import Stream
 from tests.volume import volume
@@ -24,6 +25,15 @@ EXTREMES = (
     "(A OR B)+ AS a ; B AS b FILTER b.w * 2 > a.x + 1 AND floor(a.w / 2) = floor(b.w / 2)",
     "A+ AS a ALL B+ AS b FILTER least(a.x, 2) + b.x < 4",
     "A:+ AS a ; (B AS b ; A)+ FILTER sqrt(a.x - b.x) < 2",
+)
+SETS = (
+    "A+ AS a ; B AS b FILTER a.x != b.x",
+    "A+ AS a ; B+ AS b FILTER a.w != b.w AND a.s != b.s",
+    "A+ AS a ALL B+ AS b FILTER a.x * b.w != 1",
+    "(A OR B)+ AS a ; B+ AS b FILTER concat(a.s, b.s) LIKE '%ab%' OR a.x != b.x",
+    "(A AS a ; B:+ AS b)+ FILTER a.x != b.x AND coalesce(a.w, 0) != b.w",
+    "A+ AS a ; B AS b ; A AS c FILTER a.x + c.x != b.x OR a.x IS NULL",
+    "(A+ AS a ; B) UNLESS (A+ AS c ; B AS d FILTER c.x != d.x)",
 )
 LOOKED_UP = (
     "A AS a ; B AS b FILTER a.s < b.s",
@@ -58,9 +68,9 @@ def events(draw: Random, size: int = 9) -> list[dict[str, object]]:
     return made
 
 
-@pytest.mark.parametrize("pattern", [*EXTREMES, *LOOKED_UP, *PAST])
+@pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST])
 def test_registers_give_what_the_definition_gives(pattern: str) -> None:
-    for seed in range(volume(6, 60)):
+    for seed in range(volume(6, 18)):
         draw = Random(seed)
         strategy = draw.choice(("", "", "", "NEXT ", "LAST "))
         text = f"SELECT {strategy}* WHERE {pattern} {draw.choice(CLAUSES)}"
@@ -118,3 +128,12 @@ def test_what_comes_in_between_counts_after_a_start(pattern: str) -> None:
     table = pa.table({"type": list("ABC"), "t": range(3), "x": [1, 5, 5]})
     query = cereus.compile(f"SELECT * WHERE {pattern}", stream=cereus.Stream(time="t", unit="s"))
     assert not len(query.run(table))
+
+
+def test_sets_of_values_count_as_nodes() -> None:
+    """Of n events there are n² sets, whose members are what takes memory."""
+    table = pa.table({"type": ["A"] * 300 + ["B"], "x": list(range(301))})
+    text = "SELECT * WHERE A:+ AS a ; B AS b FILTER a.x != b.x LIMIT 1"
+    query = cereus.compile(text, schema=table.schema, limits=cereus.Limits(nodes=100_000))
+    with pytest.raises(LimitError, match="more than 100,000 nodes"):
+        query.run(table)

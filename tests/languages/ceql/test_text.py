@@ -69,7 +69,7 @@ FORMULAS: dict[str, Formula] = {
     "A+": Iteration(A),
     "A:+": ContiguousIteration(A),
     # postfix operators, in any mix, bind tightest
-    "(A OR B)+ as a": As(Iteration(Or(A, B)), "a"),
+    "(A OR B)+ as a": As(Iteration(Or((A, B))), "a"),
     "A as a + as b": As(Iteration(As(A, "a")), "b"),
     "A :+ : B": ContiguousSequence(ContiguousIteration(A), B),
     "A ; B+": Sequence(A, Iteration(B)),
@@ -81,8 +81,8 @@ FORMULAS: dict[str, Formula] = {
     "A AND B ALL C": All(And(A, B), C),
     # then AND ALL, OR, UNLESS
     "A ; B AND C ; D": And(Sequence(A, B), Sequence(C, D)),
-    "A OR B AND C": Or(A, And(B, C)),
-    "A UNLESS B OR C": Unless(A, Or(B, C)),
+    "A OR B AND C": Or((A, And(B, C))),
+    "A UNLESS B OR C": Unless(A, Or((B, C))),
     "A UNLESS B UNLESS C": Unless(Unless(A, B), C),
     # operators in front of parentheses, in any case; the words stay free as types
     "START(A)": Start(A),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from random import Random
 
 import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.engine.match import kernel_options
 from cereus.errors import QuerySyntaxError, UnknownNameError
 
 from . import strategies
@@ -46,6 +47,22 @@ def test_totals_are_those_of_the_listed_matches(pattern: str) -> None:
             mean = sum(known) / len(known) if known else None
             assert row["avg(b.x)"] == mean or math.isclose(row["avg(b.x)"], mean)  # type: ignore[arg-type]
             assert row["exact"]
+
+
+def test_a_sweep_before_the_first_event_of_a_key_keeps_what_is_in_its_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The key that was read before may have come further in time."""
+    monkeypatch.setattr(kernel_options, "SWEEP_AT", 2)
+    pattern = "A AS a ; (B OR C)+ AS b ; C PARTITION BY k WITHIN 5 seconds"
+    counting = cereus.compile(f"SELECT COUNT(*) WHERE {pattern}", stream=STREAM)
+    listing = cereus.compile(f"SELECT a, b WHERE {pattern}", stream=STREAM)
+    for seed in range(40):
+        table = strategies.table(strategies.events(Random(seed), 14))
+        recognizer = counting.recognizer(schema=strategies.SCHEMA)
+        pieces = [recognizer.push(table.slice(at, 7)) for at in (0, 7)]
+        counted = {row["end"]: row["count"] for piece in pieces for row in piece}
+        assert counted == Counter(match["end"] for match in listing.run(table))
 
 
 def test_totals_survive_cuts_and_snapshots() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cereus
 from cereus.errors import DataError
-from cereus.languages.match_recognize.match import slots_kernel
+from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.run import waiting
 from tests.languages.match_recognize.random_clauses import (
     OF_AGGREGATES,
@@ -64,7 +64,7 @@ def by_key(rows: list[dict[str, Any]] | None) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=volume(18, 180))
+@settings(SETTINGS, max_examples=volume(11, 45))
 @given(data=st.data())
 def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
     query = compiled(data.draw(clauses(pool)))

@@ -22,7 +22,7 @@ from tests.languages.match_recognize.random_clauses import (
 from tests.volume import volume
 
 
-@settings(max_examples=volume(25, 400))
+@settings(max_examples=volume(15, 100))
 @given(text=clauses(OF_ROW + OF_SLOTS + OF_AGGREGATES + OF_SEARCH))
 def test_a_printed_clause_is_read_as_it_was(text: str) -> None:
     clause = parse(text)

@@ -141,7 +141,7 @@ def test_what_does_not_go_with_timeouts_is_refused(text: str, words: str) -> Non
         cereus.compile(text, dialect="match_recognize")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(16, 200))
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(10, 50))
 @given(text=clauses(OF_ROW + OF_SLOTS, within=True), table=tables())
 def test_complete_matches_are_those_without_timeouts(text: str, table: pa.Table) -> None:
     text = text.replace(" WITH TIMEOUTS", "").replace(" WITH UNMATCHED ROWS", "")

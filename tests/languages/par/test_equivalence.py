@@ -66,7 +66,7 @@ def shows(program: Program, word: tuple[Symbol, ...], outputs_only: bool) -> lis
     return [each.output for each in observed] if outputs_only else list(observed)
 
 
-@settings(max_examples=volume(37, 300))
+@settings(max_examples=volume(23, 75))
 @given(programs(leaves=4), programs(leaves=4), st.booleans())
 def test_a_difference_is_real_and_shortest(
     left: Program, right: Program, outputs_only: bool
@@ -99,7 +99,7 @@ def contexts(hole: Program, other: Program) -> list[Program]:
     ]
 
 
-@settings(max_examples=volume(37, 300))
+@settings(max_examples=volume(23, 75))
 @given(programs(leaves=5), programs(leaves=4))
 def test_theorem_4_1_bisimilarity_is_a_congruence(program: Program, other: Program) -> None:
     same = par.simplify(program, effort=100)  # bisimilar, and most often written differently

@@ -35,14 +35,14 @@ def assert_all_hold(laws: tuple[Law, ...], bound: Bound) -> None:
         assert bisimilar(left, right), f"{law.equation}: {left} is not {right}"
 
 
-@settings(max_examples=volume(25, 250))
+@settings(max_examples=volume(15, 62))
 @given(bindings)
 def test_the_equations_of_section_6_hold(bound: Bound) -> None:
     assert len(SAME_UP_TO + PAPER) == 8
     assert_all_hold(SAME_UP_TO + PAPER, bound)
 
 
-@settings(max_examples=volume(10, 100))
+@settings(max_examples=volume(6, 25))
 @given(bindings)
 def test_the_laws_of_ours_hold(bound: Bound) -> None:
     assert_all_hold(OURS, bound)
@@ -105,7 +105,7 @@ def test_every_law_has_its_pair() -> None:
     assert [pair.heading for pair in pairs(SIMPLIFIED)] == [law.name for law in LAWS]
 
 
-@settings(max_examples=volume(10, 100))
+@settings(max_examples=volume(6, 25))
 @given(programs(leaves=7), st.data())
 def test_simplify_keeps_the_behaviour_whatever_laws_are_on(
     program: Program, data: st.DataObject

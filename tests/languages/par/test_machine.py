@@ -21,7 +21,7 @@ from tests.volume import volume
 from .random_programs import OVERLAPPING, atom, inputs, programs
 
 
-@settings(max_examples=volume(32, 600))
+@settings(max_examples=volume(20, 150))
 @given(programs(leaves=10), inputs())
 def test_the_minimal_machine_shows_what_the_reference_shows(
     program: Program, events: list[Symbol]

@@ -41,7 +41,7 @@ def rows(runner: MachineRunner, keys: list[list[Symbol]], states: np.ndarray) ->
     ]
 
 
-@settings(max_examples=volume(25, 500))
+@settings(max_examples=volume(15, 125))
 @given(programs(leaves=8), streams, st.integers(1, 5))
 def test_every_key_runs_the_program_by_itself(
     program: Program, keys: list[list[Symbol]], chunk: int

@@ -10,12 +10,13 @@ from cereus.errors import RefusedError
 from cereus.languages.par.bisimilarity import distinguish
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.tree import Completion, Program
+from tests.volume import volume
 
 from .random_programs import machines, programs
 from .test_paper import FIGURE_1
 
 
-@settings(max_examples=60)
+@settings(max_examples=volume(25, 60))
 @given(machines())
 def test_a_synthesised_program_is_bisimilar_to_its_machine(machine: Machine) -> None:
     program = par.synthesise(machine)
@@ -23,7 +24,7 @@ def test_a_synthesised_program_is_bisimilar_to_its_machine(machine: Machine) -> 
     assert distinguish(machine, par.machine(program)) is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=volume(25, 60))
 @given(programs(leaves=5))
 def test_compiling_and_synthesising_gives_back_a_bisimilar_program(program: Program) -> None:
     assert distinguish(program, par.synthesise(par.machine(program))) is None

@@ -91,7 +91,7 @@ def links(draw: Random, part: Part, parts: list[Part]) -> list[str]:
 
 def test_random_queries_with_implied_keys_equal_the_reference() -> None:
     keyed = found = 0
-    number = volume(25, 750)
+    number = volume(15, 187)
     for seed in range(number):
         draw = Random(seed)
         text = linked(draw)

@@ -270,7 +270,7 @@ def satisfies(nfa: Automaton, block: sase.Query, buffer: tuple[tuple[int, ...], 
 
 
 def test_skip_till_any_match_finds_every_assignment() -> None:
-    found, number = 0, volume(32, 300)
+    found, number = 0, volume(20, 75)
     for seed in range(number):
         draw = Random(seed)
         text = query(draw, strategy="skip_till_any_match", stops=False)

@@ -40,7 +40,7 @@ def test_time_that_goes_back_within_a_key_is_refused() -> None:
         counts([event("A", 0, 1), event("X", 30, 1), event("B", 5, 1)])
 
 
-@pytest.mark.parametrize("seed", range(volume(10, 150)))
+@pytest.mark.parametrize("seed", range(volume(6, 37)))
 def test_how_the_stream_is_cut_makes_no_difference(seed: int) -> None:
     draw = random.Random(seed)
     clocks = {1: 0, 2: 0, 3: 0}

@@ -14,6 +14,7 @@ from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.engine.executor import PatternExecutor
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.text import to_text
+from tests.volume import volume
 
 from .random_queries import SCHEMA, Events, events, query, table
 from .test_differential import expected
@@ -32,7 +33,7 @@ def detected(text: str, rows: pa.Table, **stream: Any) -> list[tuple[int, int]]:
 
 def test_every_end_once_with_the_latest_start() -> None:
     random, seen = Random(3), 0
-    for _ in range(180):
+    for _ in range(volume(60, 180)):
         asked, stream = query(random, simple=random.random() < 0.5), events(random)
         assert isinstance(asked.formula, sremo.Pattern)
         asked = replace(asked, formula=replace(asked.formula, detect=False))
@@ -49,7 +50,7 @@ def test_every_end_once_with_the_latest_start() -> None:
         }, (to_text(asked), stream)
         assert len(rows) == len(latest)
         seen += len(rows)
-    assert seen > 60
+    assert seen > volume(20, 60)
 
 
 def stocks(middle: int = MANY) -> Events:

@@ -19,9 +19,9 @@ from tests.volume import volume
 from .random_queries import SCHEMA, Events, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, volume(10, 60)
-"""640 random queries, or 3,040."""
-CHAINS = 120
+BLOCKS, PER_BLOCK = 16, volume(6, 18)
+CHAINS = volume(40, 120)
+COMPILED = volume(120, 400)
 
 
 def expected(asked: ParsedQuery, stream: Events) -> list[tuple[int, ...]]:
@@ -66,19 +66,19 @@ def test_single_events_compared_in_any_way_are_decided_by_slots() -> None:
 def test_the_random_queries_take_every_way_through_the_engine() -> None:
     random = Random(1)
     ways: Counter[str] = Counter()
-    for _ in range(400):
+    for _ in range(COMPILED):
         plan = cereus.compile(to_text(query(random, simple=True)), dialect="sremo", stream=STREAM)
         made = plan.compiled.plan(SCHEMA)
         ways["slots"] += made.traits.registers
         ways["values"] += made.traits.remembers_values
         ways["neither"] += not made.compared
         ways["loose"] += not made.traits.position_sensitive
-    assert min(ways.values()) > 20, ways
+    assert min(ways.values()) > COMPILED // 20, ways
 
 
 def test_a_snapshot_goes_on_where_it_was_taken() -> None:
     random = Random(7)
-    for _ in range(60):
+    for _ in range(volume(20, 60)):
         asked, stream = query(random), events(random)
         whole = cereus.compile(to_text(asked), dialect="sremo", stream=STREAM)
         recognizer = whole.recognizer(schema=SCHEMA)

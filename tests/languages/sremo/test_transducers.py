@@ -15,10 +15,11 @@ from cereus.languages.sremo.api import transducer
 from cereus.languages.sremo.text import named, parse_expression
 from cereus.reference import sremo as reference
 from cereus.stream import Stream
+from tests.volume import volume
 
 from .random_queries import Events, events, expression
 
-SEEDS = range(60)
+SEEDS = range(volume(30, 60))
 STREAM = Stream(time="t", unit="s")
 Match = frozenset[int]
 
@@ -139,7 +140,7 @@ def test_the_whole_language_as_one_transducer(bounded: bool) -> None:
     """Intersection, complement and windows composed with everything else: up to a length, and
     without one where none is needed."""
     random, made = Random(4), 0
-    for _ in range(250):
+    for _ in range(volume(120, 250)):
         e, w = whole(random), random.randint(1, 3)
         try:
             plain = transducer(e, window=w if bounded else None, stream=STREAM)
@@ -149,7 +150,7 @@ def test_the_whole_language_as_one_transducer(bounded: bool) -> None:
         for string in strings(random, most=w if bounded else 6):
             assert plain.matches(string) == denoted(e, string), (str(e), string)
         made += 1
-    assert made > 200
+    assert made > volume(90, 200)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from cereus.translate.to_sremo import as_sremo
 from cereus.translate.translate import translated
 from tests.languages.ceql import strategies as formulas
 from tests.languages.ceql.correlated import correlated
+from tests.volume import volume
 
 from .random_queries import SCHEMA, Events, events, query, table
 from .stock_patterns import CEQL, SREMO, with_window
@@ -74,7 +75,7 @@ def found(text: str, dialect: str, stream: Events) -> list[list[int]]:
 def test_ceql_as_sremo(text: str, expected: str) -> None:
     assert sremo_text.to_text(as_sremo(ceql.parse(text))) == expected
     random = Random(text)
-    for _ in range(20):
+    for _ in range(volume(8, 20)):
         stream = events(random)
         assert found(text, "ceql", stream) == found(expected, "sremo", stream)
 
@@ -148,7 +149,7 @@ def test_sremo_as_ceql(text: str, expected: str) -> None:
 
 def test_sremo_as_ceql_where_it_can_be_said() -> None:
     random, said = Random(5), 0
-    for _ in range(600):
+    for _ in range(volume(200, 600)):
         asked = query(random, 2, simple=True)
         try:
             other = ceql.to_text(as_ceql(asked))
@@ -165,7 +166,7 @@ def test_sremo_as_ceql_where_it_can_be_said() -> None:
         ]
         assert rows[0] == rows[1], (text, other, stream)
         said += 1
-    assert said > 80
+    assert said > volume(25, 75)
 
 
 @pytest.mark.parametrize("name", CEQL)

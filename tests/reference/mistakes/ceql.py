@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import cereus
 from tests.reference.mistakes.model import Mistake
 
@@ -177,4 +179,24 @@ MISTAKES = [
         "SELECT * WHERE " + "A UNLESS (" * 7 + "B" + ")" * 7,
         "SELECT * WHERE (A UNLESS B) UNLESS C",
     ),
+    Mistake(
+        "SELECT * WHERE A ; B WITHIN :w seconds",
+        "SELECT * WHERE A ; B WITHIN :w",
+        params={"w": timedelta(seconds=5)},
+    ),
+    Mistake(
+        "SELECT * WHERE A ; B WITHIN DATE '2025-03-03'",
+        "SELECT * WHERE A ; B WITHIN INTERVAL '5' MINUTE",
+    ),
+    Mistake(
+        "SELECT * WHERE (A AS a ; B) WITHOUT (C AS c FILTER sum(a.price) > c.price)",
+        "SELECT * WHERE (A AS a ; B) WITHOUT (C AS c FILTER a.price > c.price)",
+    ),
+    Mistake(
+        "SELECT * FROM S, R WHERE (S>A ; S>B) WITHOUT (R>C FILTER S>A[price > 3])",
+        "SELECT * FROM S, R WHERE (S>A AS a ; S>B) WITHOUT (R>C FILTER a[price > 3])",
+        stream=cereus.Stream(time="ts", stream="name"),
+    ),
+    Mistake("SELECT * WHERE LSAT(A ; B)", "SELECT * WHERE LAST(A ; B)"),
+    Mistake("SELECT * WHERE " + "(" * 13 + "A" + "+)" * 13, "SELECT * WHERE A+"),
 ]

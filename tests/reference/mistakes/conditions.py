@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from tests.reference.mistakes.model import Mistake
@@ -67,4 +68,9 @@ MISTAKES = [
     condition("is_in(name, price)", "is_in(name, 'a')"),
     condition("ts > TIMESTAMP 'soon'", "ts > TIMESTAMP '2025-03-03 09:30'"),
     condition("ts - ts < 99999999999999999999 seconds", "ts - ts < 5 seconds"),
+    condition("name 'x'", "name = 'x'"),
+    condition("name LIKE :pattern", "name LIKE 'I%'", params={"pattern": 5}),
+    condition("(price > 1) || (volume > 2)", "(price > 1) OR (volume > 2)"),
+    condition("abs(:prices) > 1", "price IN :prices", params={"prices": [1, 2]}),
+    condition("price > :least", "price > 0.1", params={"least": Decimal("0.1")}),
 ]

@@ -178,4 +178,25 @@ MISTAKES = [
     ),
     mistake("MEASURES ARRAY[1] AS n PATTERN (a)", "MEASURES a.price AS n PATTERN (a)"),
     mistake(f"{NUMBER} PATTERN ((a{{1000}} b){{1000}})", f"{NUMBER} PATTERN ((a{{10}} b){{10}})"),
+    mistake(
+        "MEASURES map_union(array_agg(a.price)) AS n PATTERN (a)",
+        "MEASURES map_agg(a.name, a.price) AS n PATTERN (a)",
+    ),
+    mistake(
+        "MEASURES element_at(array_agg(a.name), a.volume) AS n PATTERN (a)",
+        "MEASURES element_at(array_agg(a.name), 1) AS n PATTERN (a)",
+    ),
+    mistake(
+        "MEASURES cardinality(element_at(array_agg(a.name), 1)) AS n PATTERN (a)",
+        "MEASURES cardinality(array_agg(a.name)) AS n PATTERN (a)",
+    ),
+    mistake(f"{NUMBER} PATTERN (a{{}} b)", f"{NUMBER} PATTERN (a{{2}} b)"),
+    mistake(
+        f"{NUMBER} PATTERN (a b) DEFINE b AS b.ts - a.ts < DATE '3:10' MINUTE TO SECOND",
+        f"{NUMBER} PATTERN (a b) DEFINE b AS b.ts - a.ts < INTERVAL '3:10' MINUTE TO SECOND",
+    ),
+    mistake(
+        f"ORDER BY ts {NUMBER} PATTERN (a b) WITHIN INTERVAL '3:10' MONTH TO DAY",
+        f"ORDER BY ts {NUMBER} PATTERN (a b) WITHIN INTERVAL '3 10' DAY TO HOUR",
+    ),
 ]

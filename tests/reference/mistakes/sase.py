@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cereus
 from tests.reference.mistakes.model import Mistake
 
 MISTAKES = [
@@ -100,5 +101,26 @@ MISTAKES = [
     Mistake(
         "PATTERN SEQ(A a) RETURN a.price AS R(p) UNION PATTERN SEQ(B b) RETURN b.name AS R(p)",
         "PATTERN SEQ(A a) RETURN a.price AS R(p) UNION PATTERN SEQ(B b) RETURN b.price AS R(p)",
+    ),
+    Mistake(
+        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a!, b) { a.price > 1 }",
+        "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[]!, b) { a[i].price > 1 }",
+    ),
+    Mistake(
+        "PATTERN SEQ(A+ a[], B b) "
+        "WHERE partition_contiguity(a[], b) { partition(sum(a[].price) = b.price) }",
+        "PATTERN SEQ(A+ a[], B b) "
+        "WHERE partition_contiguity(a[], b) { partition(a[i].name = a[i-1].name) }",
+    ),
+    Mistake(
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) IN STREAM s "
+        "PATTERN SEQ(B b) RETURN b.price AS R(p) IN STREAM s",
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) IN STREAM s "
+        "UNION PATTERN SEQ(B b) RETURN b.price AS R(p)",
+    ),
+    Mistake(
+        "PATTERN SEQ(A a, B b) RETURN a.price AS R(name)",
+        "PATTERN SEQ(A a, B b) RETURN a.price AS R(price)",
+        stream=cereus.Stream(time="ts", keys=["name"]),
     ),
 ]

@@ -167,6 +167,27 @@ def test_a_sink_does_not_overwrite_unasked(write: Write, tmp_path: Path) -> None
     Pipeline.load(write(MARKET + 'write = "append"\n'))
 
 
+def test_a_sink_replaces_nothing_but_results(write: Write, tmp_path: Path) -> None:
+    asked = MARKET + 'write = "overwrite"\n'
+    (tmp_path / "alerts" / "name=INTC").mkdir(parents=True)
+    for result in (
+        "_SUCCESS",
+        "._SUCCESS.crc",
+        "part-00000.parquet",
+        "name=INTC/part-0.snappy.parquet",
+    ):
+        (tmp_path / "alerts" / result).touch()
+    Pipeline.load(write(asked))
+    (tmp_path / "alerts" / "thesis.odt").touch()
+    (problem,) = refused(write(asked)).problems
+    assert "'alerts' is not replaced" in problem.message.replace(f"{tmp_path}/", "")
+    assert "thesis.odt" in problem.message
+    (problem,) = refused(
+        write(changed(asked, ('path = "alerts"', 'path = "market.toml"')))
+    ).problems
+    assert "it is no folder of results" in problem.message
+
+
 def test_functions_are_found_beside_the_file(write: Write, tmp_path: Path) -> None:
     sink = '\n[sinks.mine]\nfrom = "pair"\nformat = "foreach"\nfunction = "{}"\n'
     (tmp_path / "pipeline_functions.py").write_text("def keep(frame, batch): ...\nnumber = 3\n")
@@ -294,3 +315,34 @@ def test_the_lines_of_a_live_run() -> None:
     lines = [line.split() for line in shown.get().splitlines()]
     assert ["pair", "5,100", "1,200", "–", "–", "–", "–"] in lines
     assert ["again", "–", "–", "–", "3", "3.0", "MB", "1.5", "min"] in lines
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('format = "parquet"\npath = "orders"', 'format = []\npath = "orders"', "no known format"),
+        ('format = "parquet"\npath = "orders"', 'format = {}\npath = "orders"', "no known format"),
+        ('from = "market"', "from = []", "the name of a stream"),
+        ('time = "ts"', 'time = ""', "the name of a column"),
+        ('path = "alerts"', f'path = "{"x" * 300}"', "no file can have this name"),
+        ('path = "alerts"', 'path = "a\\u0000"', "no file can have this name"),
+        ('path = "alerts"', "path = []", "a path is needed"),
+        ('path = "orders"', f'path = "{"x" * 300}"', "no file can have this name"),
+        ('mode = "batch"', 'mode = "batch"\nlog = []', "a path is needed"),
+        ('mode = "batch"', 'mode = "batch"\nmetrics = {}', "a path is needed"),
+        ('mode = "batch"', f'mode = "batch"\nlog = "{"x" * 300}"', "no file can have this name"),
+    ],
+)
+def test_values_of_other_kinds_are_refused(
+    before: str, after: str, message: str, write: Write
+) -> None:
+    assert message in str(refused(write(changed(MARKET, (before, after)))))
+
+
+def test_a_file_may_begin_with_a_byte_order_mark() -> None:
+    assert parsed("\ufeffmode = 1", Path("x.toml")).values == {"mode": 1}
+
+
+@pytest.mark.parametrize("value", ["a" * 300_000, "a " * 150_000, "' " * 150_000])
+def test_a_long_value_is_read_in_one_pass(value: str) -> None:
+    assert parsed(f'text = "{value}"', Path("x.toml")).values == {"text": value}

@@ -189,14 +189,14 @@ def test_rules_of_a_live_pipeline_follow_their_folder(
     run = LiveRun(Pipeline.load(write(text)), spark, lambda metrics: None)
     run.start()
     try:
-        _settled(run, 1)
+        _settled(run)
         assert told(tmp_path) == TOLD
         put("pair.ceql", PAIR.format(11.5))
         put("broken.ceql", "SELECT * WHERE BUY")
         (tmp_path / "rules" / "quick.sase").unlink()
-        _settled(run, 3)
+        _settled(run)
         pq.write_table(orders([*ORDERS[3:], END]), tmp_path / "orders" / "2.parquet")
-        _settled(run, 1)
+        _settled(run)
     finally:
         run.stop()
     more = {("pair", 2, "carried over"), ("broken", 2, "replaced"), ("quick", 1, "removed")}
@@ -209,7 +209,8 @@ def test_rules_of_a_live_pipeline_follow_their_folder(
     assert len(read(tmp_path / "told")) == len(TOLD | more)
 
 
-def _settled(run: Any, seconds: float) -> None:
-    assert not run.wait(seconds)
+def _settled(run: Any) -> None:
+    """The folder is looked at, and all that is there is read."""
+    assert not run.wait(0)
     for query in run.running.values():
         query.processAllAvailable()

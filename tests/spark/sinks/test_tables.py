@@ -13,8 +13,8 @@ from cereus import spark as cs
 from cereus.errors import CereusError
 from cereus.spark.pipeline import sources
 from cereus.spark.pipeline.kinds import Location
-from cereus.spark.pipeline.sink_spec import KafkaSink
-from cereus.spark.pipeline.sinks import kafka_options, messages
+from cereus.spark.pipeline.sinks.spec import KafkaSink
+from cereus.spark.pipeline.sinks.writing import kafka_options, messages
 from cereus.spark.pipeline.spec import FileSource, KafkaSource
 from cereus.spark.sinks.merge import Merge, one_of_each
 

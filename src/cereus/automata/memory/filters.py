@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.terms import Term, fails, holds, slot
-from cereus.automata.memory.totals import EXTREMES, update, with_event, without_events
+from cereus.automata.memory.terms import MEMBER, Term, every, fails, holds, slot
+from cereus.automata.memory.totals import EVERY, EXTREMES, update, with_event, without_events
 from cereus.automata.model import (
     Automaton,
     Check,
@@ -45,7 +46,7 @@ class ComparisonFilter(Automaton):
     """`body FILTER f(A) op g(B)`, true of every pair of events.
 
     What decides it is, of the side that came first, one value: for `<` the largest f(A), for `=`
-    the only one.
+    the only one; for `!=` the set of all its values.
     """
 
     body: Automaton
@@ -87,7 +88,11 @@ class ComparisonFilter(Automaton):
         return self.left, self.right
 
     def slot(self, place: int) -> Slot:
-        return Slot(self.op != "=", self.number, place)
+        return Slot(self.op != "=", self.number, place, is_set=self.keeps_all(place))
+
+    def keeps_all(self, place: int) -> bool:
+        """Whether every value of a side may decide."""
+        return self.op == "!=" and self.sides[place].repeats
 
     def keeps_largest(self, place: int) -> bool:
         """Whether the largest value of a side decides, not the smallest."""
@@ -109,6 +114,7 @@ class ComparisonFilter(Automaton):
             if status[other] == SET:
                 # the slot stands on the side of `other`: other op' this
                 op = self.op if other == 0 else FLIPPED[self.op]
+                op = "not in" if self.keeps_all(other) else op
                 checks.append(Check(op, self.slot(other), self.sides[place].column))
         checked = move._replace(checks=(*move.checks, *checks))
         yield from self._kept(checked, status, [p for p in (0, 1) if marked[p]])
@@ -122,6 +128,9 @@ class ComparisonFilter(Automaton):
         side, slot = self.sides[place], self.slot(place)
         if not side.needed or status[place] == MANY:
             yield from self._kept(move, status, rest)
+        elif self.keeps_all(place):
+            kept = _updated(move, Update(slot, "insert", side.column))
+            yield from self._kept(kept, _but(status, place, SET), rest)
         elif status[place] == UNSET:
             kept = _updated(move, Update(slot, "set", side.column))
             yield from self._kept(kept, _but(status, place, SET), rest)
@@ -137,8 +146,8 @@ class ComparisonFilter(Automaton):
 
 class Value(NamedTuple):
     """What fills one hole of a term: of `variable`, the values in `column`; `how` is `set` for the
-    value of its only event, `first`, `last`, an extreme, or a total. `needed`: a slot has to keep
-    it."""
+    value of its only event, `first`, `last`, an extreme, a total, or `every` for the set of all its
+    values. `needed`: a slot has to keep it."""
 
     variable: str
     column: int
@@ -155,8 +164,9 @@ class TermFilter(Automaton):
     """`body FILTER condition`: arithmetic, several variables, totals of a set.
 
     The condition is a term with a hole for each of `values`. What came earlier is in slots, what
-    comes now is in columns. A variable whose values a later event is compared with has one event
-    in its scope, or its extremes decide; one that is only totalled may have any number.
+    comes now is in columns. Of a variable whose values a later event is compared with, and which
+    has more than one event in its scope, the extremes are kept, or every value; one that is only
+    totalled may have any number.
 
     Without totals, the condition is checked when the last of its variables is marked, so that
     hopeless runs die early. With totals it is decided where the body accepts: a run may go on when
@@ -179,7 +189,7 @@ class TermFilter(Automaton):
 
     @property
     def at_the_end(self) -> bool:
-        return any(value.how not in ("set", *EXTREMES) for value in self.values)
+        return any(value.how not in ("set", EVERY, *EXTREMES) for value in self.values)
 
     def initial(self) -> Iterable[State]:
         return [(q, frozenset(), True) for q in self.body.initial()]
@@ -194,7 +204,7 @@ class TermFilter(Automaton):
                 yield from self._ended(moved, bound, marked, after)
             else:
                 if marked and self.names <= bound | marked:
-                    moved = _checked(moved, holds(self._term(bound, marked)))
+                    moved = _checked(moved, *self._checks(bound, marked))
                 yield moved._replace(target=(move.target, after, True))
 
     def accepts(self, state: Any) -> bool:
@@ -216,7 +226,7 @@ class TermFilter(Automaton):
         return below | frozenset(map(self.slot, set_here))
 
     def slot(self, place: int) -> Slot:
-        return Slot(True, self.number, place)
+        return Slot(True, self.number, place, is_set=self.values[place].how == EVERY)
 
     # ------------------------------------------------------------ what is checked and kept
 
@@ -234,9 +244,27 @@ class TermFilter(Automaton):
             if self.body.goes_on(target):
                 yield _checked(move, fails(term))._replace(target=(target, after, False))
 
-    def _term(self, bound: Bound, marked: Label) -> Term:
+    def _checks(self, bound: Bound, marked: Label) -> Iterator[Check]:
+        """The condition, of all combinations of events that have the one that is marked. Of two
+        sets one is left out: planning allows no more where there is a third variable."""
+        sets = [n for n, value in enumerate(self.values) if value.how == EVERY]
+        ways = [self._ways(self.values[place].variable, bound, marked) for place in sets]
+        others = self.names - {self.values[place].variable for place in sets}
+        for chosen in product(*ways):
+            before = [place for place, now in zip(sets, chosen, strict=True) if not now]
+            if len(before) < len(sets) or others & marked:
+                term = self._term(bound, marked, dict.fromkeys(before, MEMBER))
+                yield every(self.slot(before[0]), term) if before else holds(term)
+
+    def _ways(self, variable: str, bound: Bound, marked: Label) -> tuple[bool, ...]:
+        """Whether a set is looked at as the event at hand, as what came before, or both."""
+        return tuple(now for now in (True, False) if variable in (marked if now else bound))
+
+    def _term(self, bound: Bound, marked: Label, known: dict[int, Term] | None = None) -> Term:
         """The condition after the event has been marked."""
         values = [self._value(place, bound, marked) for place in range(len(self.values))]
+        for place, value in (known or {}).items():
+            values[place] = value
         return self.condition.filled(values)
 
     def _value(self, place: int, bound: Bound, marked: Label) -> Term:
@@ -257,8 +285,8 @@ class TermFilter(Automaton):
 SlotFilter = ComparisonFilter | TermFilter
 
 
-def _checked(move: Move, check: Check) -> Move:
-    return move._replace(checks=(*move.checks, check))
+def _checked(move: Move, *checks: Check) -> Move:
+    return move._replace(checks=(*move.checks, *checks))
 
 
 def _updated(move: Move, *updates: Update) -> Move:

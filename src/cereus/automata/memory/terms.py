@@ -14,7 +14,7 @@ from cereus.automata.model import Check, Slot
 from cereus.expr.tree import Expression
 from cereus.expr.types import Kind
 
-LOADS = ("column", "slot", "constant", "past")
+LOADS = ("column", "slot", "constant", "past", "member")
 UNARY = (
     "to float",
     "negate int", "negate float", "abs int", "abs float",
@@ -99,6 +99,10 @@ def past(place: int) -> Term:
     return Term("past", (place,))
 
 
+MEMBER = Term("member", ())
+"""The member, of the set that is looked at."""
+
+
 class Absent(NamedTuple):
     """No event of the past of a kind (`PastKind`) has come between two events, whose ordinals are
     in slots, that makes `term` true; without a term, no such event at all. With no `after`, those
@@ -140,6 +144,11 @@ def simplified(term: Term) -> Term:
 def holds(term: Term) -> Check:
     """The term must be true."""
     return Check("holds", None, -1, -1, term)
+
+
+def every(members: Slot, term: Term) -> Check:
+    """The term must be true of every member of the set in a slot."""
+    return Check("every", members, -1, -1, term)
 
 
 def absent(what: Absent) -> Check:

@@ -28,6 +28,8 @@ SINGLE = ("set", "first", "last")
 """One event's value: of the only event, the first, the last."""
 EXTREMES = ("least int", "greatest int", "least float", "greatest float")
 """The least and the greatest value; NULL if one is, NaN if one is."""
+EVERY = "every"
+"""The set of all values."""
 
 
 # ---------------------------------------------------------------- in states
@@ -115,6 +117,8 @@ def update(slot: Slot, how: str, number: int, *, first: bool) -> Update | None:
     event was there before."""
     if how == "first" and not first:
         return None
+    if how == EVERY:
+        return Update(slot, "insert", number)
     return Update(slot, "set" if how in SINGLE or (first and how in EXTREMES) else how, number)
 
 
@@ -122,7 +126,7 @@ def with_event(how: str, number: int, before: Term | None) -> Term:
     """The value with the event at hand; `before` is the value without it, if there was an event."""
     if how == "first" and before is not None:
         return before
-    if how in SINGLE:
+    if how in SINGLE or how == EVERY:
         return column(number)
     new = constant(1) if how == "tally" else column(number)
     if how == "count":

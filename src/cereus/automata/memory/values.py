@@ -41,15 +41,22 @@ Row = tuple[Any, ...]
 
 
 class ValuedLetter(int):
-    """A letter with the values of its event: `values[path]`. Letters without values are plain."""
+    """A letter with the values of its event: `values[path]`. Letters without values are plain.
+    `is_read` says whether anyone has looked at the values since it was last set to False."""
 
-    values: dict[Path, Any]
+    _values: dict[Path, Any]
+    is_read = False
 
     @classmethod
     def of(cls, letter: Letter, values: dict[Path, Any]) -> ValuedLetter:
         made = cls(letter)
-        made.values = values
+        made._values = values
         return made
+
+    @property
+    def values(self) -> dict[Path, Any]:
+        self.is_read = True
+        return self._values
 
 
 state_class_of(ValuedLetter, "letter", 2, lambda it: (int(it), it.values), ValuedLetter.of)

@@ -17,6 +17,7 @@ from cereus.cli.groups import ReadOptions, expanded
 from cereus.cli.view import out, show_warning, value_text
 from cereus.errors import CereusError
 from cereus.funnels.funnel import SHARES, Funnel, funnel
+from cereus.notices import shown_elsewhere
 from cereus.show.funnel import funnel_chart
 from cereus.show.pictures import save
 from cereus.sources import Files
@@ -126,7 +127,8 @@ def run_funnel(
     if choice.engine is Engine.SPARK:
         made = _on_spark(files, _steps(step), master or "local[*]", options)
     else:
-        made = funnel(files, _steps(step), sort=sort, **options)
+        with shown_elsewhere():
+            made = funnel(files, _steps(step), sort=sort, **options)
     out.print(funnel_table(made))
     for warning in made.warnings:
         show_warning(warning)

@@ -16,7 +16,6 @@ from cereus.cli.groups import (
     query_and_events,
 )
 from cereus.cli.view import out
-from cereus.report import report as made
 from cereus.writing.target import need_directory
 
 
@@ -35,6 +34,8 @@ def report(
     sort: opt.Sort = False,
 ) -> None:
     """Run a query and write a page about it: words, automaton, timeline, matches, why no more."""
+    from cereus.report import report as made
+
     need_directory(output)
     compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
     output.write_text(made(compiled, read, title=title), encoding="utf-8")

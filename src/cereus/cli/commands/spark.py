@@ -10,7 +10,14 @@ from rich.text import Text
 from cereus.cli.help import PlainFlags
 from cereus.cli.view import out
 
-app = typer.Typer(cls=PlainFlags, no_args_is_help=True, help="About Spark itself.")
+app = typer.Typer(
+    name="spark",
+    cls=PlainFlags,
+    no_args_is_help=True,
+    help="About Spark itself.",
+    add_completion=False,
+    rich_markup_mode="rich",
+)
 
 STYLES = {"ok": "green", "warning": "bold yellow", "problem": "bold red"}
 

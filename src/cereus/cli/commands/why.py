@@ -18,7 +18,7 @@ from cereus.cli.groups import (
 )
 from cereus.cli.view import out
 from cereus.errors import CereusError
-from cereus.why.why import MOST_SHOWN
+from cereus.query import NEAREST_MISSES
 
 
 @expanded
@@ -35,7 +35,9 @@ def why(
             show_default=False,
         ),
     ] = None,
-    most: Annotated[int, typer.Option(min=0, help="How many near misses to show.")] = MOST_SHOWN,
+    most: Annotated[
+        int, typer.Option(min=0, help="How many near misses to show.")
+    ] = NEAREST_MISSES,
     as_json: opt.AsJson = False,
     columns: ColumnOptions,
     language: LanguageOptions,

@@ -27,17 +27,17 @@ from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, ordered, read
 from cereus.engine.ingest.compared import ComparedColumns
-from cereus.engine.ingest.events import NO_INTS, Events, no_events, zeros
+from cereus.engine.ingest.events import Events, no_events, zeros
 from cereus.engine.ingest.first_look import FirstLook, LookedAt, joined
 from cereus.engine.ingest.idle_keys import IdleKeys
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import LookAhead
-from cereus.engine.ingest.shared_letters import LettersView
+from cereus.engine.ingest.shared_letters import Classifier
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
-from cereus.engine.memory import taken
+from cereus.engine.memory import NO_INTS, taken
 from cereus.errors import CereusError
 from cereus.plan.tests import EventTest
 from cereus.state import checked
@@ -79,13 +79,17 @@ class Reading:
 
     def letters(self, schema: pa.Schema) -> Letters:
         """The tests, ready for batches."""
-        stream = self.stream
-        return letters_of(
-            self.tests or (NO_EVENT,),
-            (stream.type,) if stream.type else None,
-            (stream.stream,) if stream.stream else None,
-            schema,
-        )
+        return tests_of(self.tests, self.stream, schema)
+
+
+def tests_of(tests: tuple[EventTest, ...], stream: Stream, schema: pa.Schema) -> Letters:
+    """The tests of a query, ready for batches of a schema."""
+    return letters_of(
+        tests or (NO_EVENT,),
+        (stream.type,) if stream.type else None,
+        (stream.stream,) if stream.stream else None,
+        schema,
+    )
 
 
 class _Seen(NamedTuple):
@@ -113,7 +117,7 @@ class BatchReader:
         row_numbers: Ints | None = None,
         clock: Clock | None = None,
         compared: ComparedColumns | None = None,
-        letters: Letters | LettersView | None = None,
+        letters: Classifier | None = None,
         known: dict[int, int] | None = None,
         lock: threading.Lock | None = None,
         lookahead: LookAhead | None = None,
@@ -121,7 +125,7 @@ class BatchReader:
     ) -> None:
         self.reading, self.stream, self.row_numbers = reading, reading.stream, row_numbers
         self.clock, self.compared = clock, compared or ComparedColumns(())
-        self.letters = letters or reading.letters(schema)
+        self.letters: Classifier = letters or reading.letters(schema)
         self.where = EventFilter(reading.stream, schema)
         self.known = {} if known is None else known
         self.lock = lock or threading.Lock()
@@ -193,7 +197,7 @@ class BatchReader:
         """How many events each of so many keys has had, where positions are counted."""
         return longer(self.seen, keys, 0)[:keys]
 
-    def share_letters(self, letters: LettersView) -> None:
+    def share_letters(self, letters: Classifier) -> None:
         """From now on ask the tests together with other readers of the same batches."""
         self.letters = letters
 

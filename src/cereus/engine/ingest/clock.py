@@ -89,12 +89,8 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
         return np.zeros(0, np.int64)
-    if _is_real(kind):
-        return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
-    raise DataError(
-        f"{what} has the type {kind}, which has no order in time",
-        hint="a timestamp, a date or a number is needed; cast the column first",
-    )
+    assert _is_real(kind), kind
+    return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
 
 
 def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
@@ -145,7 +141,10 @@ def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
 def sortable(values: Floats, what: str, rows: RowNumbers) -> Ints:
     if np.isnan(values).any():
         row = int(np.flatnonzero(np.isnan(values))[0])
-        raise DataError(f"{what} is not a number (NaN) in row {rows.of_selected(row)}")
+        raise DataError(
+            f"{what} is not a number (NaN) in row {rows.of_selected(row)}",
+            hint="drop such rows first, or fill the column in",
+        )
     return ordered(values)
 
 
@@ -180,14 +179,14 @@ class Clock:
                         hint='say which one it is: Stream(time="…")',
                     )
                 self.path = (stream.time,)
-                self.span = in_units_of(_kind(schema, self.path), microseconds, stream)
+                self.span = in_units_of(type_at(schema, self.path), microseconds, stream)
             case AttributeWindow(size, path):
                 self.path = path
-                self.span = _attribute_span(_kind(schema, path), size, path)
+                self.span = _attribute_span(type_at(schema, path), size, path)
         self.follows_time = self.path == (stream.time,)
         """The window is measured by the time column."""
         if self.path is not None:
-            kind = _kind(schema, self.path)
+            kind = type_at(schema, self.path)
             self.real = _is_real(kind)
             self.by_time = self.follows_time and not self.real
 
@@ -261,15 +260,6 @@ def _is_real(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    if path[0] not in schema.names:
-        raise DataError(
-            f"the window's column {'.'.join(path)!r} is not in the events",
-            hint=did_you_mean(path[0], schema.names),
-        )
-    return type_at(schema, path)
-
-
 def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
     """A length of time in the units of the time column."""
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
@@ -310,6 +300,6 @@ def deadline_span(window: Window, stream: Stream, schema: pa.Schema, clause: str
     if clock.real:
         raise RefusedError(
             f"{clause} needs times that are timestamps or whole numbers",
-            hint="cast the time column, or give it a unit",
+            hint="cast the time column to timestamps, or to whole numbers",
         )
     return int(clock.span)

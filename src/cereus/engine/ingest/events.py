@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.substreams import Codes, Ints, moved
-from cereus.engine.memory import taken
+from cereus.engine.memory import NO_CODES, NO_COLUMNS, NO_INTS, taken
 
-NO_INTS: Ints = np.zeros(0, np.int64)
+NO_AMOUNTS: npt.NDArray[np.float64] = np.zeros((0, 0))
 MOST_KEPT = 7 / 8
 """Where more of the events of a batch would be kept, it is not worth the work to leave some out."""
 _ZEROS: list[Ints] = [np.zeros(1 << 10, np.int64)]
@@ -62,11 +62,11 @@ class Events:
     grouped: bool = True
     measures: Ints = field(default_factory=lambda: NO_INTS)
     floors: Ints = field(default_factory=lambda: NO_INTS)
-    columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    columns: Ints = field(default_factory=lambda: NO_COLUMNS)
     first_ordinal: int = 0
     letters: Sequence[int] = ()
-    amounts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
-    waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
+    amounts: npt.NDArray[np.float64] = field(default_factory=lambda: NO_AMOUNTS)
+    waiting: Codes = field(default_factory=lambda: NO_CODES)
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -152,5 +152,4 @@ class Events:
 
 def no_events(row_numbers: RowNumbers) -> Events:
     """What is read of a batch in which nothing matters."""
-    none = np.zeros(0, np.int32)
-    return Events(row_numbers, NO_INTS, none, NO_INTS, NO_INTS, none, none, NO_INTS)
+    return Events(row_numbers, NO_INTS, NO_CODES, NO_INTS, NO_INTS, NO_CODES, NO_CODES, NO_INTS)

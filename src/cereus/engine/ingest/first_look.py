@@ -14,11 +14,17 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
-from cereus.engine.memory import taken
+from cereus.engine.memory import empty, taken
+from cereus.errors import DataError
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Shards = npt.NDArray[np.uint8]
+
+
+class FirstLookError(DataError):
+    """Something is wrong with a batch. A first look does not say where: one thread reads all rows
+    again, and does."""
 
 
 class LocalSubstreams(NamedTuple):
@@ -127,12 +133,18 @@ def _numbered(piece: FirstLook, known: dict[int, int]) -> Codes:
 
 def joined(parts: list[npt.NDArray[np.int32]]) -> Codes:
     """One array of several."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts, out=empty(sum(map(len, parts)), np.int32))
 
 
 def _shifted(parts: list[Ints], sizes: list[int]) -> Ints:
     """Places in pieces of these sizes as places in the whole."""
     if len(parts) == 1:
         return parts[0]
-    begins = np.cumsum([0, *sizes[:-1]])
-    return np.concatenate([part + begin for part, begin in zip(parts, begins, strict=True)])
+    shifted = empty(sum(map(len, parts)), np.int64)
+    at = begin = 0
+    for part, size in zip(parts, sizes, strict=True):
+        np.add(part, begin, out=shifted[at : at + len(part)])
+        at, begin = at + len(part), begin + size
+    return shifted

@@ -35,7 +35,6 @@ WORD = 62
 MOST_COMBINATIONS = 1 << 14
 OTHER = "\0other"
 
-NO_ROWS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 Masks = npt.NDArray[np.uint64]
 
 
@@ -89,6 +88,10 @@ class Letters:
         tables = [word.table | word.flip for word in self.words]
         self._open = reduce(np.bitwise_or, tables, np.zeros(1, np.uint64))
         """Of each combination of codes: the tests that it leaves open."""
+        self._decided: Masks | None = None
+        """The letter of each combination of codes, where codes decide all tests."""
+        if len(self.words) == 1 and not self.words[0].rest:
+            self._decided = self.words[0].table ^ self.words[0].flip
 
     def classify(
         self,
@@ -101,9 +104,8 @@ class Letters:
         """The rows that can matter, and the class of each (numbered in `known`)."""
         costs = Costs() if costs is None else costs
         index = self._index(batch)
-        if index is not None and self._by_codes_alone and not keep_all:
-            table = self.words[0].table ^ self.words[0].flip
-            rows, classes = codes.numbered_rows(index, table, known)
+        if index is not None and self._decided is not None and not keep_all:
+            rows, classes = codes.numbered_rows(index, self._decided, known)
             return rows, classes
         rows, first = self._possible(batch, index, keep_all=keep_all)
         masks = [
@@ -126,11 +128,6 @@ class Letters:
             rows = np.arange(batch.num_rows)
             return rows, self.words[0].coded(index, rows)
         return codes.possible_rows(index, self.words[0].table, self._open)
-
-    @property
-    def _by_codes_alone(self) -> bool:
-        """The codes of a row decide all tests, so that masks are made only where set."""
-        return len(self.words) == 1 and not self.words[0].rest
 
     def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
         """Every row's combination of codes, as one number."""
@@ -315,15 +312,23 @@ def _nested(part: Any) -> pa.Array:
 def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
     """The code of every value of a string column becomes the last digit of `index`; null has
     the code after the last word."""
+    if not column.null_count:
+        _add_known(column, words, index)
+        return
+    radix = np.uint16(len(words.words) + 2)
+    nulls = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+    before = index[nulls]
+    _add_known(column, words, index)
+    index[nulls] = before * radix + (radix - np.uint16(1))
+
+
+def _add_known(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
+    """The same; what becomes of rows that are null does not matter."""
     radix = len(words.words) + 2
-    null = np.uint16(radix - 1)
     if pa.types.is_dictionary(column.type):
         entries = np.zeros(max(1, len(column.dictionary)), np.uint16)
         add_codes(column.dictionary, words, entries)
-        nulls = _nulls(column)
-        before = index[nulls]
         codes.entry_codes(entries, places_in_dictionary(column), index, radix)
-        index[nulls] = before * np.uint16(radix) + null
         return
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
@@ -336,14 +341,4 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    nulls = _nulls(column)
-    before = index[nulls]
     codes.string_codes(ends, bytes_, words, index, radix)
-    index[nulls] = before * np.uint16(radix) + null
-
-
-def _nulls(column: pa.Array) -> npt.NDArray[np.int64]:
-    """The rows that are null."""
-    if not column.null_count:
-        return NO_ROWS
-    return np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))

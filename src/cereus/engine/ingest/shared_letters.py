@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,20 @@ from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
 
 Classified = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+
+
+class Classifier(Protocol):
+    """What puts the events of a batch to the tests of a plan."""
+
+    def classify(
+        self,
+        batch: pa.RecordBatch,
+        known: dict[int, int],
+        costs: Costs | None = None,
+        *,
+        keep_all: bool = False,
+    ) -> Classified:
+        """The rows that can matter, and the class of each (numbered in `known`)."""
 
 
 class SharedLetters:

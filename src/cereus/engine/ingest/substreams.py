@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import RowNumbers, read
-from cereus.engine.ingest.first_look import LocalSubstreams
+from cereus.engine.ingest.first_look import FirstLookError, LocalSubstreams
 from cereus.engine.ingest.keys import KeyIndex, local_keys
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.memory import empty, taken
@@ -39,7 +39,7 @@ class Substreams:
     def forget(self) -> None:
         """No key has been seen."""
         self.index = KeyIndex(self.fields)
-        self.latest = {what: np.full(1, NEVER) for what in self.watched}
+        self.latest = {what: np.array([NEVER]) for what in self.watched}
         self.progress = Progress()
 
     def keep(self, codes: Ints) -> None:
@@ -119,7 +119,7 @@ class Substreams:
     def _refuse_backwards(goes: bool) -> None:
         """Where is found by who reads the rows one after the other."""
         if goes:
-            raise DataError("time goes backwards")
+            raise FirstLookError("time goes backwards")
 
     def check_order(
         self,
@@ -203,7 +203,7 @@ def per_key(saved: Any, what: str, keys: int) -> Ints:
 
 
 def ascending(values: Ints) -> bool:
-    return bool(np.all(values[1:] >= values[:-1]))
+    return bool((values[1:] >= values[:-1]).all())
 
 
 def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:
@@ -235,21 +235,21 @@ def _numbered(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
-    field = schema.field(path[0]) if path[0] in schema.names else None
-    for step in path[1:]:
-        field = field.type.field(step) if field is not None else None
-    if field is None:
+    if path[0] not in schema.names:
         raise DataError(
             f"the key column {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], schema.names),
         )
+    field = schema.field(path[0])
+    for step in path[1:]:
+        field = field.type.field(step)
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if pa.types.is_nested(kind):
         raise DataError(
             f"the key column {'.'.join(path)!r} has the type {kind}, which cannot be a key",
             hint=f"name one of its fields: {'.'.join(path)}.…"
             if pa.types.is_struct(kind)
-            else None,
+            else "keys are numbers, texts, booleans or times",
         )
     if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
         kind = pa.decimal128(kind.precision, kind.scale)  # Arrow numbers the values of no smaller

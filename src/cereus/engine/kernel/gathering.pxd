@@ -27,6 +27,8 @@ cdef class GatheringCountingKernel(SlidingCountingKernel):
     cdef int n_parts
 
     cdef bint _report(self) except? -1 nogil
+    @cython.final
+    cdef bint _all_have_come(self, int this_part) noexcept nogil
 
 
 cdef int part_of_event(Kernel kernel) noexcept nogil

@@ -155,14 +155,31 @@ class GatheringCountingKernel(SlidingCountingKernel):
         self.n_parts = options.parts
 
     def _report(self) -> cython.bint:
+        this_part: cython.int = part_of_event(self)
+        if not self._all_have_come(this_part):
+            return self._reported()
         if self.first_start < self.bound:
             self._make_vectors()
             self._begin_dag()
         self._follow_window()
         self._room_for_cells(1)
         cell: cython.longlong = self.cells  # free to add up in
-        this_part: cython.int = part_of_event(self)
         combinations: cython.double = 1.0
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            if s == self.initial or s == this_part or self.first[s] < 0:
+                continue
+            self.counts[cell] = 0.0
+            self._add_value(cell, self._form(self.root[self.first[s]]))
+            combinations *= self.counts[cell]
+        self.counts[cell] = combinations
+        return self._write_row(cell)
+
+    def _all_have_come(self, this_part: cython.int) -> cython.bint:
+        """Whether the event belongs to a part, and all others have one in the window."""
+        if this_part == layout.NONE:
+            return False
         parts: cython.int = 1
         i: cython.int
         for i in range(self.n_active):
@@ -170,13 +187,10 @@ class GatheringCountingKernel(SlidingCountingKernel):
             if s == self.initial or s == this_part or self.first[s] < 0:
                 continue
             n: cython.int = self.root[self.first[s]]
-            self.counts[cell] = 0.0
-            if n and self._start(n) >= self.bound:
-                self._add_value(cell, self._form(n))
-            combinations *= self.counts[cell]
+            if n == 0 or self._start(n) < self.bound:
+                return False
             parts += 1
-        self.counts[cell] = combinations if this_part >= 0 and parts == self.n_parts else 0.0
-        return self._write_row(cell)
+        return parts == self.n_parts
 
 
 def part_of_event(kernel: Kernel) -> cython.int:

@@ -165,9 +165,9 @@ class Kernel(KeyedStepper):
                     self._tidy_carry()
                 self._take_up(self.key_of[self.group])
                 self.loaded = True
-            if self.used > self.sweep_at:
+            if self.used > self.sweep_at or self.sets.used > self.sets.sweep_at:
                 self._sweep_and_count()
-                if self.used > self.max_nodes:
+                if self.used + self.sets.used // layout.NODE_WORDS > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
                 self._sweep_and_count()  # some may be out of the window, and not looked at since
@@ -458,8 +458,13 @@ class Kernel(KeyedStepper):
             past = self.past.save(
                 floors if self.windowed else np.full_like(floors, layout.NO_BOUND)
             )
+        sets = {}
+        if self.sets.made:
+            self._sweep_sets()
+            sets = self.sets.save()
         return {
             **past,
+            **sets,
             "nodes": np.asarray(self.wide)[: self.used].copy(),
             "carry": self._carried().copy(),
             "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
@@ -482,6 +487,9 @@ class Kernel(KeyedStepper):
         self.epoch_of = np.full(len(self.last_floor), self.epoch)
         if self.n_past:
             self.past.restore(saved)
+        self.sets.clear()
+        if "set_sizes" in saved:
+            self.sets.restore(saved)
 
     @property
     def match_count(self) -> int:

@@ -38,6 +38,8 @@ cdef class KeyedStepper(ScopedStepper):
     @cython.final
     cdef int _sweep_and_count(self) except? -1 nogil
     @cython.final
+    cdef int _sweep_sets(self) except? -1
+    @cython.final
     cdef bint _row_outlives(self, long long i) noexcept nogil
     @cython.final
     cdef int _reach_row(

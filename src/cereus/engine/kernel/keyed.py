@@ -52,6 +52,7 @@ class KeyedStepper(ScopedStepper):
         self.epoch_of = np.zeros(0, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
+        self.sets.clear()
         if self.n_past:
             self.past.clear()
 
@@ -111,6 +112,9 @@ class KeyedStepper(ScopedStepper):
     def carried_values(self) -> npt.NDArray[np.int64]:
         """The values that some key's configurations hold in slots."""
         values = np.unique(self._carried()[:, layout.CARRY_VALUES :])
+        if self.sets.made:
+            self._sweep_sets()
+            values = np.append(values, self.sets.values())
         return np.append(values, self.past.values()) if self.n_past else values
 
     def carried_states(self) -> npt.NDArray[np.int64]:
@@ -193,6 +197,21 @@ class KeyedStepper(ScopedStepper):
         before: cython.int = self.used
         self._sweep()
         self.nodes_swept += before - self.used
+        if self.sets.made:
+            with cython.gil:
+                self._sweep_sets()
+        return 0
+
+    def _sweep_sets(self) -> cython.int:
+        """Keep the sets that some configuration has in a slot."""
+        carry = self._carried()
+        states, values = carry[:, layout.CARRY_STATE], carry[:, layout.CARRY_VALUES :]
+        if self.loaded:
+            used = np.asarray(self.state_of)[: self.made]
+            here = used >= 0
+            states = np.append(states, used[here])
+            values = np.concatenate([values, np.asarray(self.values)[: self.made][here]])
+        self.sets.forget(self.table.sets_in(states, values))
         return 0
 
     def _sweep(self) -> cython.int:

@@ -62,9 +62,11 @@ STAY, UNKNOWN = -1, -2
 """In `head` instead of a place in `edges`: nothing happens; not computed yet."""
 UNCOUNTED = (1 << 31) - 1
 """In `n_moving`: no list is kept."""
-EDGES_COUNT, EDGES_COLUMN, EDGES_STAYS, EDGES_MOVES = range(4)
+EDGES_COUNT, EDGES_COLUMN, EDGES_STAYS, EDGES_ORDER, EDGES_BOUND, EDGES_MOVES = range(6)
 """How many moves there are, the column that finds the configurations that can make them (-1: none),
-whether runs may also stay, and the first move."""
+whether runs may also stay, by which order they are found (-1: none) and the column that is their
+bound there, and the first move. An order is four times the slot, plus 2 where its value must be
+above the bound (else below), plus 1 where it must not be equal to it."""
 STAYS_OR_ENDS = 2
 """Runs may stay, and every other move completes matches that nothing can be added to."""
 MOVE_LABEL, MOVE_TO, MOVE_CHECKS, MOVE_COPY, MOVE_WORDS = range(5)
@@ -77,13 +79,15 @@ PROGRAM_COUNT, PROGRAM_ITEMS = range(2)
 
 CHECK_OP, CHECK_SLOT, CHECK_COLUMN, CHECK_OTHER, CHECK_WORDS = range(5)
 """A check compares a slot with a column, or (slot -1) two columns. With HOLDS and FAILS, the column
-is the program of a term; with ABSENT and PRESENT, the program below."""
+is the program of a term; with ABSENT and PRESENT, the program below. NOT_IN and EVERY ask about the
+members of a set whose number is in the slot: none of them is the value in the column, each of them
+makes a term true."""
 CHECK_TERM = CHECK_COLUMN
 (
     CHECK_LESS, CHECK_LESS_OR_EQUAL, CHECK_GREATER, CHECK_GREATER_OR_EQUAL,
     CHECK_EQUAL, CHECK_NOT_EQUAL, CHECK_DIFFERS, CHECK_HOLDS, CHECK_FAILS, CHECK_ABSENT,
-    CHECK_PRESENT,
-) = range(11)  # fmt: skip
+    CHECK_PRESENT, CHECK_NOT_IN, CHECK_EVERY,
+) = range(13)  # fmt: skip
 ABSENT_KIND, ABSENT_AFTER, ABSENT_BEFORE, ABSENT_TERM = range(4)
 """The program of CHECK_ABSENT, and of CHECK_PRESENT, its opposite: events of the past of this kind,
 after and before the events whose ordinals are in these slots (-1: whatever is inside the window;
@@ -96,8 +100,8 @@ COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
     UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
     UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT,
     UPDATE_LEAST_INT, UPDATE_GREATEST_INT, UPDATE_LEAST_FLOAT, UPDATE_GREATEST_FLOAT,
-    UPDATE_START, UPDATE_ORDINAL, UPDATE_SCOPE,
-) = range(20)  # fmt: skip
+    UPDATE_START, UPDATE_ORDINAL, UPDATE_SCOPE, UPDATE_INSERT,
+) = range(21)  # fmt: skip
 OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
 less this number where nothing of the match came before."""
@@ -108,7 +112,7 @@ numbers."""
 TERM_STACK = 64
 """The deepest stack that a term may need."""
 (
-    TERM_COLUMN, TERM_SLOT, TERM_CONSTANT, TERM_PAST,
+    TERM_COLUMN, TERM_SLOT, TERM_CONSTANT, TERM_PAST, TERM_MEMBER,
     TERM_TO_FLOAT,
     TERM_NEGATE_INT, TERM_NEGATE_FLOAT, TERM_ABS_INT, TERM_ABS_FLOAT,
     TERM_SQRT, TERM_FLOOR, TERM_CEIL, TERM_SIGN_INT, TERM_SIGN_FLOAT,
@@ -127,7 +131,7 @@ TERM_STACK = 64
     TERM_JOIN_INT,
     TERM_POWER, TERM_ROUND,
     TERM_DISTANCE, TERM_IF, TERM_FUNCTION,
-) = range(60)  # fmt: skip
+) = range(61)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
 then what changes one value, then what combines two, then four and three, and any number; the
 comparisons of a kind together; the totals and extremes together, in the order of the updates

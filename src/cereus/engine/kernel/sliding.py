@@ -286,6 +286,8 @@ class SlidingCountingKernel(CountingKernel):
 
     def _sweep(self) -> cython.int:
         if self.loaded:
+            # the bound may still be that of a later event, of the key that was read before
+            self.bound = self.floors[self.event] if self.windowed else layout.NO_BOUND
             self._make_vectors()
         CountingKernel._sweep(self)
         if self.loaded:

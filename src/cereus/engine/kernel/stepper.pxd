@@ -1,6 +1,8 @@
 cimport cython
 
+from cereus.engine.kernel.ordered cimport OrderedConfigurations
 from cereus.engine.kernel.past cimport PastEvents
+from cereus.engine.kernel.sets cimport ValueSets
 from cereus.engine.kernel.terms_vm cimport Terms
 
 
@@ -24,6 +26,9 @@ cdef class Stepper:
     cdef int[::1] scope
     cdef int[::1] chooser
     cdef int[::1] programs
+
+    # sets that slots have the numbers of
+    cdef ValueSets sets
 
     # what evaluates terms, and the answer to the last one of the configuration at hand
     cdef Terms terms
@@ -61,6 +66,8 @@ cdef class Stepper:
     cdef int[::1] preceding
     cdef int[::1] chain
     cdef int[::1] buckets
+    cdef OrderedConfigurations ordered
+    cdef long long order_from
     cdef int n_slots
     cdef int free
     cdef int n_configurations
@@ -138,9 +145,17 @@ cdef class Stepper:
     @cython.final
     cdef inline bint _read(self, int s, int letter, long long e) except? -1 nogil
     @cython.final
+    cdef int _read_in_order(self, int s, int at, long long e) except? -1 nogil
+    @cython.final
+    cdef int _put_in_order(self, int s, int by) except? -1 nogil
+    @cython.final
+    cdef bint _has_enough(self, int at) noexcept nogil
+    @cython.final
     cdef inline int _go(self, int c, int s, int at, long long e) except? -1 nogil
     @cython.final
     cdef inline bint _holds(self, int at, int c, long long e) except? -1 nogil
+    @cython.final
+    cdef bint _all_members(self, int op, int slot, int what, int c, long long e) except? -1 nogil
     @cython.final
     cdef bint _absent(self, int at, int c, long long e) except? -1 nogil
     @cython.final

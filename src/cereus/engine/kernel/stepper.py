@@ -8,7 +8,8 @@ that do not compare events), and holds all partial matches that agree on both:
   where it began unseen (a variable that is not selected).
 
 A state without slots has at most one configuration. The others are linked per state, and hashed by
-state and first slot, so that an equality finds the configurations that can satisfy it.
+state and first slot, so that an equality finds the configurations that can satisfy it; where many
+wait for a value above or below theirs, they are put in order as well (`ordered`).
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
 `start` (the measure, time or position, of the latest first event among the matches below), the
@@ -47,12 +48,16 @@ from cereus.engine.memory import filled, longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.ordered import OrderedConfigurations
     from cython.cimports.cereus.engine.kernel.past import PastEvents
+    from cython.cimports.cereus.engine.kernel.sets import ValueSets
     from cython.cimports.cereus.engine.kernel.terms_vm import Terms
     from cython.cimports.cpython.exc import PyErr_CheckSignals
 else:
     from cereus.engine.kernel import layout
+    from cereus.engine.kernel.ordered import OrderedConfigurations
     from cereus.engine.kernel.past import PastEvents
+    from cereus.engine.kernel.sets import ValueSets
     from cereus.engine.kernel.terms_vm import Terms
 
 if TYPE_CHECKING:
@@ -103,6 +108,9 @@ class Stepper:
         self.n_configurations = 0
         self.n_accepting = 0
         self.made = 0
+        self.ordered = OrderedConfigurations()
+        self.sets = ValueSets(self.terms)
+        self.order_from = options.order_from
         self._room_for_configurations(layout.FIRST_ROOM)
         self.pending = np.zeros((layout.FIRST_ROOM, layout.PENDING_WORDS), np.int32)
         self.pending_values = np.zeros((layout.FIRST_ROOM, max(1, self.n_slots)), np.int64)
@@ -164,6 +172,7 @@ class Stepper:
             self.active = longer(self.active, states, 0)
             self.is_active = longer(self.is_active, states, 0)
             self.first = longer(self.first, states, -1)
+            self.ordered.room_for_states(states)
 
     def compute_with(self, computing: FunctionValues) -> None:
         """What terms cannot compute themselves is computed here."""
@@ -186,6 +195,7 @@ class Stepper:
             self.values = taller(self.values, size)
         self.terms.use_slots(np.asarray(self.values))
         if self.n_slots:
+            self.ordered.room_for(size)
             self.buckets = np.full(2 * size, -1, np.int32)
             c: cython.int
             for c in range(self.made):
@@ -407,7 +417,23 @@ class Stepper:
     def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
         """The configurations of state s read an event; whether none of them is left there."""
         at: cython.int = self.head[letter, s]
+        c: cython.int = self.first[s]
+        after: cython.int
         if at == layout.UNKNOWN:
+            # what has left the window makes no move, and moves may take long to find; a state
+            # that was closed at this event has nothing in it
+            while (
+                c >= 0
+                and (self.root[c] == 0 or self._start(self.root[c]) < self.bound)
+                and self.empty[c] != layout.UNSTARTED
+                and (self.empty[c] == layout.NONE or self._start(self.empty[c]) < self.bound)
+                and not (self.scoped and self._outlives(c))
+            ):
+                after = self.following[c]
+                self._drop(c)
+                c = after
+            if c < 0:
+                return True
             with cython.gil:
                 self.table.expand(s, letter)
                 self.load_table()
@@ -415,17 +441,11 @@ class Stepper:
             if at == layout.STAY:
                 return False
         column: cython.int = self.edges[at + layout.EDGES_COLUMN]
-        c: cython.int
-        after: cython.int
-        if column < 0:
-            # where all that can happen is that matches are completed, a limit of them is enough
-            ends: cython.bint = (
-                self.enough >= 0
-                and not self.ambiguous
-                and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
-            )
+        if column < 0 and self.edges[at + layout.EDGES_ORDER] >= 0:
+            self._read_in_order(s, at, e)
+        elif column < 0:
             c = self.first[s]
-            while c >= 0 and not (ends and self.n_completed >= self.enough):
+            while c >= 0 and not self._has_enough(at):
                 after = self.following[c]
                 self._go(c, s, at, e)
                 c = after
@@ -438,6 +458,54 @@ class Stepper:
                     self._go(c, s, at, e)
                 c = after
         return self.first[s] < 0
+
+    def _has_enough(self, at: cython.int) -> cython.bint:
+        """Where all that can happen is that matches are completed, a limit of them is enough."""
+        return (
+            self.enough >= 0
+            and self.n_completed >= self.enough
+            and not self.ambiguous
+            and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
+        )
+
+    def _read_in_order(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+        """Every move but staying asks a slot to be below a column, or above it: the configurations
+        whose slot is make them. Looking at all of them is quicker where most of them do."""
+        by: cython.int = self.edges[at + layout.EDGES_ORDER] >> 1
+        value: cython.longlong = self.columns[self.edges[at + layout.EDGES_BOUND], e]
+        if value == layout.NULL:
+            return 0
+        c: cython.int
+        if self.ordered.by[s] == by:
+            self.ordered.begin(s, value, self.edges[at + layout.EDGES_ORDER] & 1)
+            c = self.ordered.step()
+            while c >= 0 and not self._has_enough(at):
+                self._go(c, s, at, e)
+                c = self.ordered.step()
+            self.ordered.end()
+            return 0
+        looked: cython.longlong = self.steps
+        moved: cython.int = self.n_pending
+        c = self.first[s]
+        while c >= 0 and not self._has_enough(at):
+            after: cython.int = self.following[c]
+            self._go(c, s, at, e)
+            c = after
+        looked = self.steps - looked
+        if looked > self.order_from + 4 * (self.n_pending - moved):
+            self._put_in_order(s, by)
+        return 0
+
+    def _put_in_order(self, s: cython.int, by: cython.int) -> cython.int:
+        """From now on the configurations of a state are ordered."""
+        if self.ordered.by[s] >= 0:
+            return 0  # another way
+        self.ordered.order(s, by)
+        c: cython.int = self.first[s]
+        while c >= 0:
+            self.ordered.enter(s, c, self.values[c, by >> 1])
+            c = self.following[c]
+        return 0
 
     def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
         """One configuration makes the moves at `at` in the table."""
@@ -482,6 +550,11 @@ class Stepper:
             check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
             op: cython.int = self.programs[check + layout.CHECK_OP]
             slot: cython.int = self.programs[check + layout.CHECK_SLOT]
+            if op >= layout.CHECK_NOT_IN:
+                what: cython.int = self.programs[check + layout.CHECK_COLUMN]
+                if not self._all_members(op, slot, what, c, e):
+                    return False
+                continue
             if op >= layout.CHECK_ABSENT:
                 came: cython.bint = not self._absent(self.programs[check + layout.CHECK_TERM], c, e)
                 if came != (op == layout.CHECK_PRESENT):
@@ -524,6 +597,21 @@ class Stepper:
                 if a != b:
                     return False
             elif a == b:
+                return False
+        return True
+
+    def _all_members(
+        self, op: cython.int, slot: cython.int, what: cython.int, c: cython.int, e: cython.longlong
+    ) -> cython.bint:
+        """Whether all members of the set in a slot differ from a column, or make a term true."""
+        n: cython.longlong = self.values[c, slot]
+        if op == layout.CHECK_NOT_IN:
+            value: cython.longlong = self.columns[what, e]
+            return not (value == layout.NULL or self.sets.has_null(n) or self.sets.has(n, value))
+        k: cython.longlong
+        for k in range(self.sets.begin[n], self.sets.begin[n] + self.sets.size[n]):
+            self.steps += 1
+            if not self.terms.is_true_of_member(what, c, e, k):
                 return False
         return True
 
@@ -570,6 +658,10 @@ class Stepper:
             slot: cython.int = self.programs[copy + layout.COPY_SLOT]
             column: cython.int = self.programs[copy + layout.COPY_COLUMN]
             value: cython.longlong = 0
+            if how == layout.UPDATE_INSERT:
+                value = layout.NONE if slot < 0 else self.values[c, slot]
+                self.pending_values[row, k] = self.sets.with_value(value, self.columns[column, e])
+                continue
             if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]
                 continue
@@ -792,6 +884,8 @@ class Stepper:
             for k in range(self.slot_counts[s]):
                 self.values[c, k] = self.pending_values[row, k]
             self._enter_chain(c)
+            if self.ordered.by[s] >= 0:
+                self.ordered.enter(s, c, self.values[c, self.ordered.by[s] >> 1])
         return c
 
     def _enter_chain(self, c: cython.int) -> cython.int:
@@ -810,6 +904,8 @@ class Stepper:
         if self.following[c] >= 0:
             self.preceding[self.following[c]] = self.preceding[c]
         if self.slot_counts[s]:
+            if self.ordered.by[s] >= 0:
+                self.ordered.leave(s, c)
             b: cython.longlong = self._bucket(s, self.values[c, 0])
             other: cython.int = self.buckets[b]
             if other == c:
@@ -891,6 +987,7 @@ class Stepper:
         i: cython.int
         for i in range(self.n_active):
             s: cython.int = self.active[i]
+            self.ordered.forget(s)
             while self.first[s] >= 0:
                 self._drop(self.first[s])
             self.is_active[s] = 0

@@ -13,6 +13,9 @@ cdef class Terms:
     cdef long long[:, ::1] past
     cdef double[:, ::1] float_past
     cdef long long past_row
+    cdef long long[::1] members
+    cdef double[::1] float_members
+    cdef long long member
 
     # the stack
     cdef long long[::1] integers
@@ -36,9 +39,15 @@ cdef class Terms:
     @cython.final
     cdef bint is_true_of_past(self, int at, int c, long long e, long long row) except? -1 nogil
     @cython.final
+    cdef bint is_true_of_member(self, int at, int c, long long e, long long member) except? -1 nogil
+    @cython.final
     cdef long long total(self, int how, int slot, int column, int c, long long e) except? -4611686018427387905 nogil
     @cython.final
     cdef inline bint _compares(self, int first, int op, int c, long long e) except? -1 nogil
+    @cython.final
+    cdef inline long long _integer(self, int step, int c, long long e) noexcept nogil
+    @cython.final
+    cdef inline double _float(self, int step, int c, long long e) noexcept nogil
     @cython.final
     cdef inline int _load(self, int top, long long integer, double number) except? -1 nogil
     @cython.final
@@ -73,4 +82,5 @@ cdef class Terms:
 
 cdef double _rounded(double value, double units) noexcept nogil
 cdef long long _rest(long long value) noexcept nogil
+cdef bint _is_read(int op) noexcept nogil
 cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept nogil

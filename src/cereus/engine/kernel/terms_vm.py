@@ -92,6 +92,10 @@ class Terms:
         self.past = rows
         self.float_past = rows.view(np.float64)
 
+    def use_members(self, members: npt.NDArray[np.int64]) -> None:
+        self.members = members
+        self.float_members = members.view(np.float64)
+
     def use_columns(self, columns: npt.NDArray[np.int64]) -> None:
         self.columns = columns
         self.float_columns = columns.view(np.float64)
@@ -101,6 +105,13 @@ class Terms:
     ) -> cython.bint:
         """Whether a term is true, of an event of the past among others."""
         self.past_row = row
+        return self.is_true(at, c, e)
+
+    def is_true_of_member(
+        self, at: cython.int, c: cython.int, e: cython.longlong, member: cython.longlong
+    ) -> cython.bint:
+        """Whether a term is true, of a member of a set among others."""
+        self.member = member
         return self.is_true(at, c, e)
 
     def is_true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
@@ -113,8 +124,8 @@ class Terms:
             op = self.programs[first + 2 * layout.STEP_WORDS + layout.STEP_OP]
             if (
                 layout.TERM_EQUAL_INT <= op <= layout.TERM_GREATER_OR_EQUAL_FLOAT
-                and self.programs[first + layout.STEP_OP] <= layout.TERM_SLOT
-                and self.programs[first + layout.STEP_WORDS + layout.STEP_OP] <= layout.TERM_SLOT
+                and _is_read(self.programs[first + layout.STEP_OP])
+                and _is_read(self.programs[first + layout.STEP_WORDS + layout.STEP_OP])
             ):
                 return self._compares(first, op, c, e)
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
@@ -134,6 +145,9 @@ class Terms:
                 self._load(
                     top, self.past[self.past_row, which], self.float_past[self.past_row, which]
                 )
+            elif op == layout.TERM_MEMBER:
+                top += 1
+                self._load(top, self.members[self.member], self.float_members[self.member])
             elif op < layout.TERM_ADD_INT:
                 self._change(op, top)
             elif op == layout.TERM_DISTANCE:
@@ -192,21 +206,32 @@ class Terms:
     ) -> cython.bint:
         """The commonest term, two values compared, without the stack."""
         second: cython.int = first + layout.STEP_WORDS
-        left: cython.int = self.programs[first + layout.STEP_ARGUMENT]
-        right: cython.int = self.programs[second + layout.STEP_ARGUMENT]
-        in_slot: cython.bint = self.programs[first + layout.STEP_OP] == layout.TERM_SLOT
-        other_in_slot: cython.bint = self.programs[second + layout.STEP_OP] == layout.TERM_SLOT
-        a: cython.longlong = self.values[c, left] if in_slot else self.columns[left, e]
-        b: cython.longlong = self.values[c, right] if other_in_slot else self.columns[right, e]
+        a: cython.longlong = self._integer(first, c, e)
+        b: cython.longlong = self._integer(second, c, e)
         if a == layout.NULL or b == layout.NULL:
             return False
         if op < layout.TERM_EQUAL_FLOAT:
             return _compared(op, a < b, a == b, a > b)
-        x: cython.double = self.float_values[c, left] if in_slot else self.float_columns[left, e]
-        y: cython.double = (
-            self.float_values[c, right] if other_in_slot else self.float_columns[right, e]
-        )
+        x: cython.double = self._float(first, c, e)
+        y: cython.double = self._float(second, c, e)
         return _compared(op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y)
+
+    def _integer(self, step: cython.int, c: cython.int, e: cython.longlong) -> cython.longlong:
+        """What a step reads (`_is_read`)."""
+        op: cython.int = self.programs[step + layout.STEP_OP]
+        which: cython.int = self.programs[step + layout.STEP_ARGUMENT]
+        if op == layout.TERM_COLUMN:
+            return self.columns[which, e]
+        return self.values[c, which] if op == layout.TERM_SLOT else self.members[self.member]
+
+    def _float(self, step: cython.int, c: cython.int, e: cython.longlong) -> cython.double:
+        op: cython.int = self.programs[step + layout.STEP_OP]
+        which: cython.int = self.programs[step + layout.STEP_ARGUMENT]
+        if op == layout.TERM_COLUMN:
+            return self.float_columns[which, e]
+        if op == layout.TERM_SLOT:
+            return self.float_values[c, which]
+        return self.float_members[self.member]
 
     def _load(self, top: cython.int, integer: cython.longlong, number: cython.double) -> cython.int:
         self.integers[top] = integer
@@ -507,6 +532,11 @@ def _rest(value: cython.longlong) -> cython.longlong:
     """What is left of an integer divided by 2**32, with its sign; -2**63 never comes."""
     rest: cython.longlong = abs(value) % HALF
     return -rest if value < 0 else rest
+
+
+def _is_read(op: cython.int) -> cython.bint:
+    """Whether an operation reads a value that the event, or what came before it, has."""
+    return op <= layout.TERM_SLOT or op == layout.TERM_MEMBER
 
 
 def _compared(

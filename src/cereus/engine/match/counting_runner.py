@@ -14,7 +14,6 @@ from cereus.engine.kernel.counting import CountingKernel
 from cereus.engine.kernel.gathering import GatheringCountingKernel
 from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.kernel.sliding import SlidingCountingKernel
-from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import RefusedError
@@ -33,7 +32,7 @@ class CountingRunner(Runner):
             kind = GatheringCountingKernel
         elif self.plan.slots or self.plan.traits.closes:
             kind = CountingKernel
-        return kind(self.table, KernelOptions.of(self.plan, self.limits))
+        return kind(self.table, self.options)
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
         remembered = super()._remember(events, batch)

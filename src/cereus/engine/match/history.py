@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.memory import empty
+from cereus.engine.memory import NO_CODES, NO_INTS, empty
 from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
@@ -22,8 +22,8 @@ Ints = npt.NDArray[np.int64]
 class Growing:
     """An array that grows at its end and is forgotten from its front, a copy for each doubling."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.replace(np.zeros(0, dtype))
+    def __init__(self, none: npt.NDArray[Any]) -> None:
+        self.replace(none)
 
     def replace(self, values: npt.NDArray[Any]) -> None:
         """Hold these values, and no others."""
@@ -105,8 +105,8 @@ class History:
 
     def __init__(self) -> None:
         self.first = 0
-        self._rows, self._times, self._floors = (Growing(np.int64) for _ in range(3))
-        self._keys = Growing(np.int32)
+        self._rows, self._times, self._floors = Growing(NO_INTS), Growing(NO_INTS), Growing(NO_INTS)
+        self._keys = Growing(NO_CODES)
         self._payload = GrowingTable()
 
     @property

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.history import History
+from cereus.engine.memory import NO_CODES, NO_COLUMNS, NO_INTS
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class KernelInput:
     base: int = 0
     known_from: int = 0
     known_floors: Ints = field(default_factory=lambda: NO_INTS)
-    columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
-    waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
+    columns: Ints = field(default_factory=lambda: NO_COLUMNS)
+    waiting: Codes = field(default_factory=lambda: NO_CODES)
 
     @classmethod
     def of(cls, events: Events, history: History, shown: Ints) -> KernelInput:

@@ -14,6 +14,10 @@ from cereus.plan.traits import CHOOSING
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
 
+ORDER_FROM = 64
+"""So many configurations of a state read an event, hardly one of which can move, before they are
+put in order."""
+
 UNLIMITED = 1 << 62
 
 KINDS_OF_TOTALS = {
@@ -42,6 +46,7 @@ class KernelOptions:
     max_steps: int
     slots: int
     sweep_at: int = SWEEP_AT
+    order_from: int = ORDER_FROM
     must_show: bool = False
     watching: bool = False
     totals: tuple[int, ...] = ()
@@ -69,6 +74,7 @@ class KernelOptions:
             max_steps=UNLIMITED if limits.steps_per_event is None else limits.steps_per_event,
             slots=plan.slots,
             sweep_at=SWEEP_AT,
+            order_from=ORDER_FROM,
             must_show=plan.traits.hides and not plan.traits.chosen_late,
             totals=tuple(KINDS_OF_TOTALS[total.kind] for total in plan.totals),
             closes=plan.traits.closes,

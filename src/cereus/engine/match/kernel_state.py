@@ -7,12 +7,14 @@ nodes    columns as in `layout`; row 0 stands for nothing. Links and children ar
          invariant 1 of `stepper` says; ranks as in a leftist heap, since a meld goes down the
          right-hand children, recursively.
 carry    columns as in `layout`; the configurations of key k begin at carry_from[k]
+sets     of values that configurations have in slots: how many each has (0: there is no such set),
+         and the members of all of them, in ascending order
 vectors  of a counting kernel: a node is a stretch of cells, of which no two share any
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from cereus.engine.kernel import layout
 from cereus.state.checked import array, ascending, integers, refuse_unless, within
 
 Ints = npt.NDArray[np.int64]
+NO_SETS: Ints = np.zeros(0, np.int64)
 MOST_NODES = 2**30
 """The kernel counts nodes in 32 bits, and makes room for twice as many."""
 
@@ -35,6 +38,7 @@ class KernelBounds:
     history_keys                 the key of every event that is; -1 for one that was forgotten.
                                  None: nothing is remembered, and all events came before `first`
     totals                       how many totals are counted; None where matches are listed
+    with_sets                    the states with sets in slots, and which slots these are
     past                         how many kinds of events of the past there are, and how many
                                  numbers each has; None if there are none
     outlives                     nodes may be kept that are out of the window, and refer to events
@@ -49,6 +53,7 @@ class KernelBounds:
     history_keys: npt.NDArray[np.int32] | None = None
     totals: int | None = None
     past: tuple[int, int] | None = None
+    with_sets: dict[int, list[int]] = field(default_factory=dict)
     outlives: bool = False
 
 
@@ -59,6 +64,7 @@ def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
     _check_carry(saved, bounds, len(nodes))
     if bounds.past:
         _check_past(saved, bounds)
+    _check_sets(saved, bounds)
     if bounds.totals is None:
         _check_forest(nodes, bounds, saved)
     else:
@@ -79,6 +85,21 @@ def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> Non
     positions = integers(saved["last_position"], "the positions of keys", len(starts) - 1)
     within(positions, -1, 2**62, "the position of a key")
     integers(saved["last_floor"], "the floors of keys", len(starts) - 1)
+
+
+def _check_sets(saved: dict[str, Any], bounds: KernelBounds) -> None:
+    sizes = integers(saved.get("set_sizes", NO_SETS), "the sizes of sets")
+    within(sizes, 0, 2**31, "the size of a set")
+    members = integers(saved.get("set_members", NO_SETS), "the members of sets", int(sizes.sum()))
+    first = np.zeros(len(members), bool)
+    first[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
+    sorted_so = (members[1:] > members[:-1]) | first[1:]
+    refuse_unless(np.all(sorted_so), "the members of a set are out of order")
+    carry = saved["carry"]
+    for state, places in bounds.with_sets.items():
+        numbers = carry[carry[:, layout.CARRY_STATE] == state][:, layout.CARRY_VALUES :][:, places]
+        within(numbers, 0, len(sizes), "the set of a configuration")
+        refuse_unless(np.all(sizes[numbers] > 0), "the set of a configuration is not there")
 
 
 def _check_past(saved: dict[str, Any], bounds: KernelBounds) -> None:

@@ -11,13 +11,11 @@ import pyarrow as pa
 from cereus.clauses.tree import Consume
 from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
-from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.compared import ComparedColumns
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.idle_keys import IdleKeys
-from cereus.engine.ingest.letters import Letters
 from cereus.engine.ingest.lookahead import LookAhead
-from cereus.engine.ingest.shared_letters import LettersView
+from cereus.engine.ingest.shared_letters import Classifier
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.kernel.choosing import ChoosingKernel
 from cereus.engine.kernel.counting import CountingKernel
@@ -42,6 +40,7 @@ from cereus.engine.match.limit_notes import LimitNotes
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.watching import Watcher
+from cereus.engine.memory import NO_INTS
 from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
@@ -91,10 +90,12 @@ class Runner:
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
-        self.clock = Clock(plan.query.window, plan.stream, schema)
+        cache = cache or TableCache.empty(plan, self.limits.states)
+        prepared = cache.prepared(schema)
+        self.clock, self.options = prepared.clock, KernelOptions.of(plan, self.limits)
         closes_keys = plan.traits.closes and bool(plan.keys) and self.clock.follows_time
         reading = reading_of(plan, watches_keys=watches_keys and closes_keys)
-        self._begin(cache or TableCache.empty(plan, self.limits.states), reading)
+        self._begin(cache, reading, prepared.tests)
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
@@ -111,12 +112,12 @@ class Runner:
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
         self._buffers = BufferPool(
-            chunk_size or CHUNK, with_labels=plan.traits.labelled, totals=len(plan.totals)
+            chunk_size or CHUNK,
+            with_labels=plan.traits.labelled,
+            totals=len(plan.totals) if plan.query.count else None,
         )
 
-    def _begin(
-        self, cache: TableCache, reading: Reading, tests: Letters | LettersView | None = None
-    ) -> None:
+    def _begin(self, cache: TableCache, reading: Reading, tests: Classifier) -> None:
         """Make a reader and a kernel that have read nothing, and know of the automaton what the
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
@@ -131,7 +132,10 @@ class Runner:
             letters=tests,
             known=cache.letters,
             lock=cache.lock,
-            lookahead=LookAhead(self.table) if plan.traits.looks_ahead else None,
+            lookahead=(
+                # what gathers events does not say which of them are of use
+                LookAhead(self.table) if plan.traits.looks_ahead and not plan.gathering else None
+            ),
             idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
         )
         self.function_values = FunctionValues(self.table.functions, self.reader.compared)
@@ -151,7 +155,7 @@ class Runner:
             kind = ChoosingKernel
         elif self.plan.gathering is not None:
             kind = GatheringKernel
-        return kind(self.table, KernelOptions.of(self.plan, self.limits))
+        return kind(self.table, self.options)
 
     @property
     def costs(self) -> Costs:
@@ -407,6 +411,7 @@ class Runner:
             history_keys=self.history.keys,
             totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
             past=_past_shape(self.plan),
+            with_sets=self.table.with_sets,
             outlives=self.plan.scoped
             and self.plan.query.window is not None
             and not self.plan.traits.open_ended,

@@ -16,12 +16,20 @@ import numpy.typing as npt
 
 from cereus.automata.memory.chosen import LATEST
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
+from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
-from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
+from cereus.automata.subset import (
+    JointMove,
+    index_columns,
+    index_orders,
+    joint_moves,
+    slots_of,
+)
 from cereus.engine.kernel import layout
 from cereus.errors import LimitError, SnapshotError
 from cereus.expr.types import Kind
 from cereus.state import checked
+from cereus.state.damage import damaged
 
 MAX_STATES = 100_000
 MOST_CLASSES = 256
@@ -40,7 +48,11 @@ CHECKS = {
     "fails": layout.CHECK_FAILS,
     "absent": layout.CHECK_ABSENT,
     "present": layout.CHECK_PRESENT,
+    "not in": layout.CHECK_NOT_IN,
+    "every": layout.CHECK_EVERY,
 }
+ORDERS = {"<=": 0, "<": 1, ">=": 2, ">": 3}
+"""How the kernel finds configurations whose slot is below a value, or above it."""
 UPDATES = {
     "keep": layout.UPDATE_KEEP,
     "set": layout.UPDATE_SET,
@@ -62,6 +74,7 @@ UPDATES = {
     "start": layout.UPDATE_START,
     "ordinal": layout.UPDATE_ORDINAL,
     "scope": layout.UPDATE_SCOPE,
+    "insert": layout.UPDATE_INSERT,
 }
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
@@ -120,9 +133,12 @@ class TransitionTable:
         self.functions: list[LookedUp] = []
         self.function_words: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
         self.layouts: list[tuple[Slot, ...]] = []
+        self.with_sets: dict[int, list[int]] = {}
+        """The states with sets in slots, and which slots these are."""
         self.ambiguous = False
         self._looked_at: dict[int, tuple[int, bool, bool]] = {}
         self._programs: dict[tuple[int, ...], int] = {}
+        self._whatever_values: dict[tuple[int, int], list[int]] = {}
         self._edges_used = 0
         self.most_slots: int | None = None
         """The slots of the plan, where states were read from a snapshot."""
@@ -181,14 +197,34 @@ class TransitionTable:
             raise (error if self.most_slots is None else _no_state(error)) from None
 
     def _expand(self, state: int, letter_class: int) -> None:
-        moves = self._moves(self.subsets[state], self.letters[letter_class])
+        words = self._words(state, self.letters[letter_class])
+        if words:
+            self.head[letter_class, state] = self._append(words)
+        else:
+            self.head[letter_class, state] = layout.STAY
+            self._stays_put(state, letter_class)
+
+    def _words(self, state: int, letter: int) -> list[int]:
+        """The moves of a state on a letter, as they stand in `edges`; nothing where it stays. If
+        nothing has looked at the values of a letter, they are those of all letters like it."""
+        if not isinstance(letter, ValuedLetter):
+            return self._words_of(state, letter)
+        known = self._whatever_values.get((state, int(letter)))
+        if known is not None:
+            return known
+        letter.is_read = False
+        words = self._words_of(state, letter)
+        if not letter.is_read:
+            self._whatever_values[state, int(letter)] = words
+        return words
+
+    def _words_of(self, state: int, letter: int) -> list[int]:
+        moves = self._moves(self.subsets[state], letter)
         staying = JointMove(layout.UNMARKED, (), (), self.subsets[state])
         others = [move for move in moves if move != staying]
         stays = len(others) < len(moves)
         if stays and not others:
-            self.head[letter_class, state] = layout.STAY
-            self._stays_put(state, letter_class)
-            return
+            return []
         self.ambiguous |= any(
             not a.excludes(b) and self._meet(self.number(a.states), self.number(b.states))
             for a, b in combinations(moves, 2)
@@ -196,8 +232,8 @@ class TransitionTable:
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         stays_or_ends = layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
-        words = [len(others), column, stays_or_ends, *written]
-        self.head[letter_class, state] = self._append(words)
+        order = self._order(state, others) if stays and column < 0 else (-1, -1)
+        return [len(others), column, stays_or_ends, *order, *written]
 
     def _all_end(self, moves: list[JointMove[int]]) -> bool:
         """Whether moves lead to nothing but complete matches that nothing can be added to."""
@@ -323,6 +359,8 @@ class TransitionTable:
             return [layout.TERM_COLUMN, operands[0]]
         if term.op == "slot":
             return [layout.TERM_SLOT, slots.index(operands[0])]
+        if term.op == "member":
+            return [layout.TERM_MEMBER, 0]
         if term.op == "past":
             return [layout.TERM_PAST, layout.PAST_VALUES + operands[0]]
         if term.op == "constant":
@@ -357,6 +395,16 @@ class TransitionTable:
             return -1
         checks = (move.checks for move in others)
         return min(index_columns(self.layouts[state][0], checks), default=-1)
+
+    def _order(self, state: int, others: list[JointMove[int]]) -> tuple[int, int]:
+        """The order in which those that can make any move but staying come first, and the column
+        that is their bound; (-1, -1) where there is none."""
+        slots = self.layouts[state]
+        orders = (
+            (4 * slots.index(slot) + ORDERS[op], column)
+            for op, slot, column in index_orders(move.checks for move in others)
+        )
+        return min(orders, default=(-1, -1))
 
     def _program(self, words: list[int]) -> int:
         key = tuple(words)
@@ -401,6 +449,9 @@ class TransitionTable:
             self._check_layout(subset, slots)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
+            sets = [place for place, slot in enumerate(self.layouts[number]) if slot.is_set]
+            if sets:
+                self.with_sets[number] = sets
             for place, slot in enumerate(self.layouts[number]):
                 if slot.chooses:
                     self.scope[number], self.chooser[number] = place, _chooser(slot)
@@ -415,6 +466,16 @@ class TransitionTable:
         if self.most_slots is not None:
             alike = all(self.automaton.slots(state) == slots for state in subset)
             checked.refuse_unless(alike and len(slots) <= self.most_slots, "a state has no slots")
+
+    def sets_in(
+        self, states: npt.NDArray[Any], values: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """The numbers of the sets that configurations have, of these states and with these values
+        in their slots."""
+        numbers = [values[:0, :0].ravel()]
+        for state, places in self.with_sets.items():
+            numbers.append(values[states == state][:, places].ravel())
+        return np.unique(np.concatenate(numbers))
 
     def _make_room(self, number: int) -> None:
         classes, old = self.head.shape
@@ -440,7 +501,7 @@ def _chooser(slot: Slot) -> int:
 
 
 def _no_state(error: Exception) -> SnapshotError:
-    return SnapshotError(f"the snapshot's states are not those of this query: {error!r}")
+    return damaged(f"its states are not those of this query: {error!r}")
 
 
 def _in_order(move: JointMove[int]) -> tuple[Any, ...]:

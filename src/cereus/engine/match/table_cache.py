@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
+
+import pyarrow as pa
 
 from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
+from cereus.engine.ingest.batch_reader import tests_of
+from cereus.engine.ingest.clock import Clock
+from cereus.engine.ingest.letters import Letters
 from cereus.engine.kernel.layout import FIRST_SHOWN, UNMARKED, UNSEEN
 from cereus.engine.match.table import TransitionTable
 from cereus.plan.plan import Plan
 from cereus.state import checked
+
+CORES = os.cpu_count() or 1
 
 
 class LabelCodes:
@@ -49,21 +57,65 @@ class LabelCodes:
         self.shown[:] = shown
 
 
-@dataclass(frozen=True)
+class Prepared(NamedTuple):
+    """What every run of a plan over events of one schema needs and leaves as it is."""
+
+    schema: pa.Schema
+    clock: Clock
+    tests: Letters
+
+
+@dataclass
 class TableCache:
-    """States and transitions that runs of one plan have explored, for the next run to start with.
+    """States and transitions that runs of one plan have explored, for the next run to start with,
+    and what was prepared for the last one.
 
     Runs may be in several threads: one that adds to it holds the lock. So that they need not wait
     for each other, a run takes a cache that no other one uses, where there is one (`users`).
     """
 
+    plan: Plan
     labels: LabelCodes
     table: TransitionTable
     letters: dict[int, int]
     lock: threading.Lock = field(default_factory=threading.Lock)
     users: WeakSet[Any] = field(default_factory=WeakSet)
+    _prepared: Prepared | None = None
 
     @classmethod
     def empty(cls, plan: Plan, max_states: int) -> TableCache:
         labels = LabelCodes(plan)
-        return cls(labels, TransitionTable(plan.runs, labels, max_states=max_states), {})
+        return cls(plan, labels, TransitionTable(plan.runs, labels, max_states=max_states), {})
+
+    def prepared(self, schema: pa.Schema) -> Prepared:
+        """What a run over events of a schema begins with: that of the last run, if it had the same
+        schema, since making it takes longer than reading a few events."""
+        last, plan = self._prepared, self.plan
+        if last is not None and last.schema.equals(schema):
+            return last
+        clock = Clock(plan.query.window, plan.stream, schema)
+        made = Prepared(schema, clock, tests_of(plan.tests, plan.stream, schema))
+        self._prepared = made
+        return made
+
+
+class TableCaches:
+    """The caches of the plans of a query. Another process makes them anew."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, list[TableCache]] = {}
+
+    def of(self, plan: Plan, max_states: int) -> TableCache | None:
+        """A cache that no other run uses, as far as there are cores for both; None for a plan
+        whose states remember values: these are forgotten again, and so cannot be shared."""
+        if plan.traits.remembers_values:
+            return None
+        known = self._of.setdefault(id(plan), [])
+        fewest = min(known, key=lambda cache: len(cache.users), default=None)
+        if fewest is None or (fewest.users and len(known) < CORES):
+            fewest = TableCache.empty(plan, max_states)
+            known.append(fewest)
+        return fewest
+
+    def __reduce__(self) -> tuple[type[TableCaches], tuple[()]]:
+        return TableCaches, ()

@@ -95,7 +95,14 @@ class Watcher:
         self._begin()
         self.table.restore(saved["subsets"], self.slots)
         self.kernel.load_table()
-        bounds = KernelBounds(keys, self.table.n_states, self.slots, HIDDEN + 1, next_ordinal)
+        bounds = KernelBounds(
+            keys=keys,
+            states=self.table.n_states,
+            slots=self.slots,
+            labels=HIDDEN + 1,
+            first=next_ordinal,
+            with_sets=self.table.with_sets,
+        )
         check_kernel(saved["kernel"], bounds)
         self.kernel.restore(saved["kernel"])
         latest = checked.integers(saved["latest"], "what was watched", self.kernel.key_count)

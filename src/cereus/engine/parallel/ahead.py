@@ -17,6 +17,8 @@ from cereus.engine.parallel.key_shards import Piece, looked_at
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.workers import Workers
 
+_Pieces = tuple[int, pa.RecordBatch, list[pa.RecordBatch]]
+
 
 class _Looked(NamedTuple):
     """A batch from row `first` on, and its pieces as each reader sees them."""
@@ -46,8 +48,8 @@ def ahead(run: BaseRun) -> Iterator[Stretch]:
             task = workers.submit(_read, executor, first, batch, pieces)
             reading.append((first + batch.num_rows, task))
 
-        for first, batch in _batches(run, readers):
-            tasks = [workers.submit(looked_at, readers, piece) for piece in run.pieces(batch)]
+        for first, batch, pieces in _batches(run, readers):
+            tasks = [workers.submit(looked_at, readers, piece) for piece in pieces]
             waiting.append(_Looked(first, batch, tasks))
             if len(waiting) > run.threads:
                 read_next()
@@ -64,12 +66,16 @@ def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
     return Stretch(end, iter(task.result()))
 
 
-def _batches(run: BaseRun, readers: Sequence[BatchReader]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The batches of the input; in pieces, where results come in the order of events anyway."""
+def _batches(run: BaseRun, readers: Sequence[BatchReader]) -> Iterator[_Pieces]:
+    """The batches of the input, and their pieces. Where results come in the order of events anyway,
+    each piece is read on its own, so that nothing has to be joined."""
     in_order = len(readers) == 1 and not readers[0].reading.keys
     for first, batch in run.work.batches():
-        for piece in run.pieces(batch) if in_order else [batch]:
-            yield first, piece
+        if not in_order:
+            yield first, batch, run.pieces(batch)
+            continue
+        for piece in run.pieces(batch):
+            yield first, piece, [piece]
             first += piece.num_rows
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.automata.memory.totals import EXACT, average, fitting
 from cereus.engine.ingest.clock import python_values
@@ -36,8 +35,6 @@ def aggregated(
         stretches = cut(python_values(read, path), offsets)
         made = [of_every_value(function, values, parameter) for values in stretches]
         return pa.array(made, pa.float64())
-    if function in ("min", "max") and pa.types.is_floating(read.type):
-        read = pc.if_else(pc.is_nan(read), None, read)  # NaN has no place in the order
     values, offsets = without_nulls(read, offsets)
     if function == "count":
         return pa.array(np.diff(offsets))
@@ -73,6 +70,9 @@ def _exact(function: str, numbers: Any) -> bool:
     """Whether numpy computes what Python would: no sum leaves 64 bits."""
     if numbers.dtype.kind == "f" or function in ("min", "max"):
         return True
+    largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
+    if largest * len(numbers) < CERTAIN:
+        return True
     return float(np.abs(numbers.astype(np.float64)).sum()) < CERTAIN
 
 
@@ -87,8 +87,10 @@ def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> p
     if totals and dtype is np.float64:
         results[some] = _summed(numbers.astype(dtype), starts, sizes[some])
     elif some.any():
-        how: Any = {"min": np.minimum, "max": np.maximum}.get(function, np.add)
-        results[some] = how.reduceat(numbers.astype(results.dtype), starts)
+        how: Any = {"min": np.fmin, "max": np.fmax}.get(function, np.add)
+        results[some] = how.reduceat(numbers.astype(results.dtype, copy=False), starts)
+        if not totals and numbers.dtype.kind == "f":
+            some &= ~np.isnan(results)  # NaN has no place in the order: there were no others
     if function == "avg":
         results = results / np.maximum(sizes, 1)
     made = pa.array(results, mask=~some)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.memory import empty, filled
+from cereus.engine.memory import empty
 from cereus.errors import CereusError
 
 if TYPE_CHECKING:
@@ -19,20 +19,27 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+NO_COUNTS: Floats = np.zeros(0)
+NO_TOTALS: Floats = np.zeros((0, 0))
 
 
 class ChunkBuffer:
-    """Room for the matches of one turn of the kernel."""
+    """Room for the matches of one turn of the kernel; with `totals`, for counts of matches and so
+    many totals over them."""
 
-    def __init__(self, matches: int, cells: int, *, with_labels: bool, totals: int = 0) -> None:
+    def __init__(
+        self, matches: int, cells: int, *, with_labels: bool, totals: int | None = None
+    ) -> None:
         self.events = empty(cells, np.int64)
         self.labels = empty(cells if with_labels else 0, np.int32)
-        self.offsets = filled(matches + 1, 0, np.int32)
+        self.offsets = empty(matches + 1, np.int32)
         self.first = empty(matches, np.int64)
         self.last = empty(matches, np.int64)
         self.at = empty(matches, np.int64)
-        self.counts = empty(matches, np.float64)
-        self.totals = empty((matches, totals), np.float64)
+        self.counts, self.totals = NO_COUNTS, NO_TOTALS
+        if totals is not None:
+            self.counts = empty(matches, np.float64)
+            self.totals = empty((matches, totals), np.float64)
 
     @property
     def in_use(self) -> bool:
@@ -46,7 +53,7 @@ class BufferPool:
     A buffer that a result still refers to is left alone, so results never change under a reader.
     """
 
-    def __init__(self, matches: int, *, with_labels: bool, totals: int = 0) -> None:
+    def __init__(self, matches: int, *, with_labels: bool, totals: int | None = None) -> None:
         self._matches, self._with_labels, self._totals = matches, with_labels, totals
         self._cells = 8 * matches
         self._pool: list[ChunkBuffer] = []
@@ -86,8 +93,8 @@ class MatchChunk:
     first: Ints
     last: Ints
     at: Ints
-    counts: Floats = field(default_factory=lambda: np.zeros(0))
-    totals: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    counts: Floats = field(default_factory=lambda: NO_COUNTS)
+    totals: Floats = field(default_factory=lambda: NO_TOTALS)
 
     def __len__(self) -> int:
         return len(self.at)
@@ -127,6 +134,20 @@ class MatchChunk:
             first=self.first[kept],
             last=self.last[kept],
             at=self.at[kept],
+        )
+
+    def take(self, places: Ints) -> MatchChunk:
+        """The listed matches in these places, in this order."""
+        sizes = np.diff(self.offsets)[places]
+        offsets = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        cells = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
+        return MatchChunk(
+            cells=self.cells[cells],
+            labels=self.labels[cells] if len(self.labels) else self.labels,
+            offsets=offsets,
+            first=self.first[places],
+            last=self.last[places],
+            at=self.at[places],
         )
 
     def cells_where(self, chosen: Mask) -> tuple[Codes, Ints]:

@@ -80,9 +80,10 @@ class Results(ABC):
     def may_repeat(self) -> bool:
         """Several matches of the kernel may be one row: they differ in unseen events only, or
         one match was found in two ways."""
-        if self.plan.traits.hides or self.plan.traits.limited_late:
+        traits = self.plan.traits
+        if traits.hides or (traits.limited_late and traits.chosen_late):
             return True
-        return self.runner.table.ambiguous and self.plan.traits.limit != 1
+        return self.runner.table.ambiguous and (traits.limited_late or traits.limit != 1)
 
     def _distinct(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
         """Every row once. The rows reported at one event are together, and are kept back until
@@ -165,7 +166,7 @@ class Results(ABC):
     def _in_variable(self, chunk: MatchChunk, variable: str) -> Mask:
         """The cells of the events of a variable."""
         labels = self.runner.labels.shown
-        return np.array([variable in label for label in labels], bool)[chunk.labels - FIRST_SHOWN]
+        return _by_label(chunk, [variable in label for label in labels])
 
     def variable_events(self, chunk: MatchChunk, variable: str) -> VariableEvents:
         """The places of the events of a variable among the remembered ones."""
@@ -181,4 +182,10 @@ class Results(ABC):
     def _selected(self, chunk: MatchChunk) -> Mask:
         """The cells of the events of some selected variable."""
         labels = self.runner.labels.shown
-        return np.array([bool(label) for label in labels], bool)[chunk.labels - FIRST_SHOWN]
+        return _by_label(chunk, [bool(label) for label in labels])
+
+
+def _by_label(chunk: MatchChunk, chosen: list[bool]) -> Mask:
+    """The cells whose label is chosen, of those that show something."""
+    of_label = np.array([*(False,) * FIRST_SHOWN, *chosen], bool)
+    return of_label.take(chunk.labels, mode="clip")

@@ -54,7 +54,7 @@ class PositionRows(Results):
     def _rows(self, cells: Ints) -> Ints:
         if not self.runner.uses_ordinals:
             return cells
-        return self.history.rows[cells - self.history.first]
+        return taken(self.history.rows, cells - self.history.first)
 
     def _variables(self, chunk: MatchChunk) -> Iterator[pa.Array]:
         """Row numbers of all selected events, computed values, then a column per variable."""

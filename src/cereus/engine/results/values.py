@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.results.aggregates import Ints, aggregated
 from cereus.expr import tree as ex
@@ -77,13 +78,13 @@ class MatchValues:
             return self._leaf(expression, kind)
         result = evaluate(*self._columns(expression))
         if isinstance(result, pa.Scalar):
-            return pa.array([result.as_py()] * self.matches, kind)
+            return _repeated(result, self.matches, kind)
         return result
 
     def read(self, path: Path, places: Ints | pa.Array) -> pa.Array:
         """An attribute of the events at these places."""
         at = places if isinstance(places, pa.Array) else pa.array(places)
-        taken = column_at(self.events, path).take(at)
+        taken = pc.take(column_at(self.events, path), at, boundscheck=False)  # they are there
         return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
 
     def _columns(self, expression: ex.Expression) -> tuple[ex.Expression, pa.RecordBatch]:
@@ -134,3 +135,13 @@ class MatchValues:
 
 def lists(offsets: Ints, values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+
+
+def _repeated(value: pa.Scalar, times: int, kind: pa.DataType) -> pa.Array:
+    """A value so many times. One of the same type does not become one of Python between: a moment
+    of the year 9999 may be one of the year 10000 elsewhere, which Python does not have."""
+    if not value.is_valid:
+        return pa.nulls(times, kind)
+    if value.type == kind or pa.types.is_timestamp(value.type):
+        return pa.repeat(value, times)
+    return pa.array([value.as_py()] * times, kind)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import ConditionTypeError, DataError, did_you_mean
+from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import functions as scalar_functions
 from cereus.expr.arrow import operators as op
@@ -29,7 +29,7 @@ from cereus.expr.arrow.vector import (
     from_arrow,
     to_arrow,
 )
-from cereus.expr.paths import Path, column_at, fields_of, type_at, value_at
+from cereus.expr.paths import column_at, type_at, value_at
 from cereus.expr.text_patterns import like_as_regex
 from cereus.expr.types import Kind, kind_of
 
@@ -110,19 +110,9 @@ def _bound(event: Mapping[str, Any], attribute: ex.Attribute) -> Vector:
 
 
 def _column(source: Table, attribute: ex.Attribute) -> pa.Array:
-    if type_at(source.schema, attribute.path) is None:
-        raise _missing(source.schema, attribute.path)
+    assert type_at(source.schema, attribute.path) is not None, attribute.name
     data = column_at(source, attribute.path)
     return data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
-
-
-def _missing(schema: pa.Schema, path: Path) -> DataError:
-    """The error for the first name on the path that is not there."""
-    depth = next(n for n in range(len(path)) if type_at(schema, path[: n + 1]) is None)
-    hint = did_you_mean(path[depth], list(fields_of(type_at(schema, path[:depth]))))
-    if depth == 0:
-        return DataError(f"the events have no attribute {path[0]!r}", hint=hint)
-    return DataError(f"there is no {path[depth]!r} in the attribute {'.'.join(path)!r}", hint=hint)
 
 
 def value_of(node: ex.Expression, columns: Columns) -> Vector:
@@ -176,10 +166,7 @@ def _look_up(entries: Vector, places: Any) -> Vector:
 
 
 def _computed(node: ex.Expression, columns: Columns) -> Vector:
-    compute = NODES.get(type(node))
-    if compute is None:
-        raise ConditionTypeError("this has no value on a single event", span=node.span)
-    return compute(node, columns)
+    return NODES[type(node)](node, columns)
 
 
 def _attribute(node: ex.Attribute, columns: Columns) -> Vector:

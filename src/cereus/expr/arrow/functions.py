@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import ConditionTypeError
 from cereus.expr.arrow.operators import as_float, as_int64, choose, compare, half_away, unify
 from cereus.expr.arrow.vector import (
     INT64,
@@ -188,8 +187,7 @@ def _slice(text: Vector, begin: int, end: int | None) -> Vector:
 
 
 def _literal_integer(vector: Vector, what: str) -> int:
-    if not vector.constant or vector.kind is not Kind.INTEGER:
-        raise ConditionTypeError(f"{what} must be a whole number, written out")
+    assert vector.constant and vector.kind is Kind.INTEGER, what
     return int(vector.values)
 
 
@@ -209,8 +207,7 @@ def _part(kernel: Callable[..., Any], test: Callable[[str, str], bool]) -> Calla
 
 def _calendar(kernel: Callable[..., Any]) -> Callable[[Vector], Vector]:
     def wrapped(when: Vector) -> Vector:
-        if when.kind is not Kind.TIMESTAMP:
-            raise ConditionTypeError("a timestamp is expected here")
+        assert when.kind is Kind.TIMESTAMP
         data = to_arrow(when, np.size(when.values))
         return from_arrow(kernel(data.cast(pa.timestamp(when.unit))))
 

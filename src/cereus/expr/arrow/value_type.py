@@ -60,8 +60,8 @@ def _is_integer(node: ex.Expression, schema: pa.Schema) -> bool:
             return bool(pa.types.is_integer(leaf_type(node, schema)))
         case ex.Arithmetic(op):
             return op != "/" and all(_is_integer(child, schema) for child in node.children())
-        case ex.Call(function):
-            return function == "sign" or FUNCTIONS[function].result is Kind.INTEGER
+        case ex.Call(function) if function != "sign":
+            return FUNCTIONS[function].result is Kind.INTEGER
         case ex.Case(branches, default):
             values = [value for _, value in branches] + ([default] if default else [])
             return all(_is_integer(value, schema) for value in values)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
 from cereus.expr.paths import value_at
 from cereus.expr.python import functions as scalar_functions
@@ -104,7 +103,7 @@ def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None 
             return extreme(">", values(arguments))
         case ex.Call(function=function, arguments=arguments):
             return scalar_functions.call(function, values(arguments))
-    raise ConditionTypeError("this has no value on a single event", span=expression.span)
+    raise AssertionError(f"no value on a single event: {expression}")
 
 
 def literal(constant: Any) -> Any:

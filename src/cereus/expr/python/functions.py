@@ -69,7 +69,11 @@ def absolute(value: float) -> float | None:
 
 
 def sign(value: float) -> float:
-    return value if value != value else (value > 0) - (value < 0)
+    """Of the kind of its argument: what is no integer has a double for its sign."""
+    if value != value:
+        return value
+    integer = (value > 0) - (value < 0)
+    return integer if isinstance(value, int) else float(integer)
 
 
 def rounded(value: float, decimals: int) -> float:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import Literal
 
-from cereus.errors import LimitError
 from cereus.languages.algebra.meaning import Instance, Stream, detected, meaning
-from cereus.languages.algebra.normal import normal_form
+from cereus.languages.algebra.normal import TooManyTermsError, normal_form
 from cereus.languages.algebra.rewriting import law_list
 from cereus.languages.algebra.tree import (
     ANY_TYPE,
@@ -120,7 +119,7 @@ def proof(first: EventExpression, second: EventExpression) -> tuple[int, ...] | 
     """The laws that bring both to one normal form, if they have one in common."""
     try:
         (left, left_laws), (right, right_laws) = normal_form(first), normal_form(second)
-    except LimitError:
+    except TooManyTermsError:
         return None
     return tuple(sorted(left_laws | right_laws)) if left == right else None
 

@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.costs import Costs
-from cereus.engine.executor import Executor
+from cereus.engine.eventwise import EventwiseExecutor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
-from cereus.engine.match.forgetting import FORGET_AT
+from cereus.engine.match.forgetting import NEVER
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import DetectorProgram
@@ -24,19 +23,19 @@ from cereus.plan.tests import EventTest
 from cereus.state import checked
 from cereus.stream import Stream
 
-VERSION = 2
-"""Of the snapshots."""
-
 WORD = 64
 ROWS = pa.list_(pa.int64())
 
 
-class DetectingExecutor(Executor):
+class DetectingExecutor(EventwiseExecutor):
     """One expression for every key; `tests` are the program's primitives, in their order.
 
     A key's last tick may go on in the next batch, and waits. Without a time column every event
-    is a tick of its own, and nothing waits.
+    is a tick of its own, and nothing waits; positions are times then, so that no key is forgotten.
+    With one, keys are of which nothing is remembered, or nothing that a restriction lets matter.
     """
+
+    version = 2
 
     def __init__(
         self,
@@ -50,19 +49,17 @@ class DetectingExecutor(Executor):
         keep: tuple[str, ...] = (),
         row_numbers: Ints | None = None,
     ) -> None:
-        self.program, self.stream, self.merge_ties = program, stream, merge_ties
-        self.waits_for_time = stream.time is not None
-        self.fingerprint = fingerprint
         keys = tuple((name,) for name in stream.keys)
         reading = Reading(tuple(tests), stream, keys, counts_positions=stream.time is None)
-        self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
+        reader = BatchReader(reading, schema, row_numbers=row_numbers)
+        super().__init__(reader, fingerprint, keep)
+        self.program, self.stream, self.merge_ties = program, stream, merge_ties
+        self.waits_for_time = stream.time is not None
         self.detector = self._new_detector()
-        self._forgets, self._forget_at = False, FORGET_AT
         self.kind = pa.int64() if stream.time is None else schema.field(stream.time).type
         self._masks = np.zeros((0, program.words), np.uint64)
-        self._keep = keep
-        self._events = schema.empty_table().select(list(keep)) if keep else None
-        self._event_rows = np.zeros(0, np.int64)
+        if keep:
+            self._events = schema.empty_table().select(list(keep))
         self._turn, self._keys_of_last = 0, np.zeros(0, np.int64)
         fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
         if program.values:
@@ -72,9 +69,10 @@ class DetectingExecutor(Executor):
     def _new_detector(self) -> Detector:
         return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")
 
-    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        if self._forgets and self.stream.time and len(self.reader.substreams) >= self._forget_at:
-            self._forget_keys()
+    def forget_idle(self) -> None:
+        self._forgets = self.stream.time is not None
+
+    def _read(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         events = self.reader.read(batch)
         rows = events.rows
         self._remember(batch, events.places, rows)
@@ -89,6 +87,19 @@ class DetectingExecutor(Executor):
             # one key: an event that is no primitive also says that time has gone on
             latest = int(self.reader.substreams.latest["time"][0])
             yield from self._result(self.detector.advance(latest))
+        yield from self._ended_ticks()
+
+    def _ended_ticks(self) -> Iterator[pa.RecordBatch]:
+        """Where there are many keys, and what they remember grows too old: while events come in
+        the order of time over all keys, no tick goes on that is older still. From then on such an
+        event is refused."""
+        longest, progress = self.program.layout.longest_age, self.reader.substreams.progress
+        many = self._forgets and len(self.reader.substreams) >= self._forget_at
+        if longest is None or not many or not progress.in_order or progress.latest == NEVER:
+            return
+        horizon = progress.latest - longest
+        progress.closed = max(progress.closed, horizon)
+        yield from self._result(self.detector.advance(horizon))
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         return self._result(self.detector.advance(time))
@@ -132,42 +143,18 @@ class DetectingExecutor(Executor):
         self._events = pa.concat_tables([old, pa.Table.from_batches([new])])
         self._event_rows = np.concatenate([self._event_rows[kept], rows])
 
-    @property
-    def events(self) -> pa.Table | None:
-        return self._events
-
-    @property
-    def event_rows(self) -> npt.NDArray[np.int64]:
-        return self._event_rows
-
     # ------------------------------------------------------------ state
-
-    @property
-    def readers(self) -> tuple[BatchReader, ...]:
-        return (self.reader,)
 
     def sharing(self) -> Sharing | None:
         return Sharing(self.readers, lambda: ResultOrder(self._turn, self._keys_of_last))
 
-    @property
-    def header(self) -> dict[str, Any]:
-        return {"version": VERSION, "query fingerprint": self.fingerprint}
-
-    @property
-    def costs(self) -> Costs:
-        """Each event that matters is one step."""
-        return self.reader.costs + Costs(steps=self.reader.costs.kept)
-
-    def forget_idle(self) -> None:
-        self._forgets = True
-
-    def _forget_keys(self) -> None:
-        """Forget the keys of which nothing is remembered; the others are numbered anew. (Without a
-        time column positions are times, so the number of a key's events is remembered.)"""
+    def _forget_keys(self) -> int:
+        """Forget the keys of which nothing is remembered that matters; the others are numbered
+        anew."""
         kept = self.detector.busy_keys(len(self.reader.substreams))
         self.detector.keep(kept)
         self.reader.keep(kept)
-        self._forget_at = max(FORGET_AT, 2 * len(kept))
+        return len(kept)
 
     def forget(self) -> None:
         self.reader.forget()

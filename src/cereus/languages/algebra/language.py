@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cereus.errors import LimitError
 from cereus.language.protocol import EquivalenceAnswer, Language, Option, OptionKind, Params
-from cereus.languages.algebra.equivalence import equivalent
-from cereus.languages.algebra.optimise import optimise as optimised
-from cereus.languages.algebra.query import AlgebraQuery
-from cereus.languages.algebra.text import parse, to_text
-from cereus.languages.algebra.tree import EventExpression
 from cereus.limits import Limits
 from cereus.stream import Stream
+
+if TYPE_CHECKING:
+    from cereus.languages.algebra.query import AlgebraQuery
+    from cereus.languages.algebra.tree import EventExpression
 
 
 class Algebra(Language):
@@ -42,12 +41,18 @@ class Algebra(Language):
     )
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
+        from cereus.languages.algebra.text import parse
+
         return parse(text, params)
 
     def printed(self, tree: EventExpression) -> str:
+        from cereus.languages.algebra.text import to_text
+
         return to_text(tree)
 
     def accepts(self, source: object) -> bool:
+        from cereus.languages.algebra.tree import EventExpression
+
         return isinstance(source, EventExpression)
 
     def compile(
@@ -62,12 +67,18 @@ class Algebra(Language):
         optimise: bool = True,
         **options: Any,
     ) -> AlgebraQuery:
+        from cereus.languages.algebra.optimise import optimise as optimised
+        from cereus.languages.algebra.query import AlgebraQuery
+
         cheaper = optimised(tree, values=values) if optimise else None
         query = AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
         _check_steps(query, limits.steps_per_event)
         return query
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
+        from cereus.languages.algebra.equivalence import equivalent
+        from cereus.languages.algebra.text import parse
+
         verdict = equivalent(parse(first), parse(second))
         return EquivalenceAnswer(verdict.equivalent, str(verdict))
 

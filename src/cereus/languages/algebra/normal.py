@@ -15,7 +15,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
-from cereus.errors import LimitError
 from cereus.languages.algebra.tree import (
     Conjunction,
     Disjunction,
@@ -217,6 +216,10 @@ def _contains(term: NormalTerm, other: NormalTerm) -> bool:
     return any(term.parts[at : at + length] == other.parts for at in starts)
 
 
+class TooManyTermsError(Exception):
+    """The normal form would be too large to be worked out."""
+
+
 def normal_form(expression: EventExpression) -> tuple[Terms, frozenset[int]]:
     """The terms of an expression, and the numbers of the laws used on the way."""
     taus = restrictions(expression)
@@ -276,4 +279,4 @@ def _limited(terms: Terms) -> Terms:
 
 def _refuse_more(count: int) -> None:
     if count > MOST_TERMS:
-        raise LimitError(f"the normal form has more than {MOST_TERMS} terms")
+        raise TooManyTermsError

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count
 
-from cereus.errors import LimitError
 from cereus.languages.algebra.bounds import Bounds, bounds, units
 from cereus.languages.algebra.laws import LAWS, Law, LawVariable
-from cereus.languages.algebra.normal import normal_form, rebuild
+from cereus.languages.algebra.normal import TooManyTermsError, normal_form, rebuild
 from cereus.languages.algebra.rewriting import DirectedLaw, RewriteStep, law_list, neighbours, rules
 from cereus.languages.algebra.tree import EventExpression, check, size
 
@@ -132,7 +131,7 @@ def normalised(expression: EventExpression) -> Iterator[RewriteStep]:
     """The step to the normal form: many small ones at once, which alone would not pay."""
     try:
         terms, used = normal_form(expression)
-    except LimitError:
+    except TooManyTermsError:
         return
     if used:
         yield RewriteStep(tuple(sorted(used)), expression, rebuild(terms))

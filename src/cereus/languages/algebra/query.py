@@ -17,10 +17,12 @@ from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import DataError, RefusedError
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
+from cereus.language.kept import kept
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
+from cereus.languages.algebra.detect.layout import lay_out
 from cereus.languages.algebra.detect.program import DetectorProgram, build
-from cereus.languages.algebra.executor import VERSION, DetectingExecutor
+from cereus.languages.algebra.executor import DetectingExecutor
 from cereus.languages.algebra.explaining.anatomy import anatomy
 from cereus.languages.algebra.explaining.show import detection_dot
 from cereus.languages.algebra.explaining.words import words
@@ -71,9 +73,10 @@ class AlgebraQuery(EventwiseQuery):
     @property
     def fingerprint(self) -> str:
         options = (self.values, self.merge_ties)
-        identity = repr((VERSION, self.expression, self.stream, options))
+        identity = repr((DetectingExecutor.version, self.expression, self.stream, options))
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
+    @kept
     def program(self, schema: pa.Schema) -> DetectorProgram:
         """The program for times of the kind that this schema has."""
         return build(self._in_ticks(self.expression, schema), values=self.values)
@@ -89,6 +92,7 @@ class AlgebraQuery(EventwiseQuery):
         length = in_units_of(kind, algebra.tau_length(node.tau), self.stream)
         return replace(node, tau=int(length))
 
+    @kept
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         """The primitives, in the order of the program's bits."""
         return tuple(
@@ -148,6 +152,7 @@ class AlgebraQuery(EventwiseQuery):
     def words(self) -> str:
         return words(self.written, self.keys)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
@@ -259,7 +264,9 @@ class AlgebraQuery(EventwiseQuery):
         if self.stream.time is not None:
             yield f"and {self.bounds.waiting_bytes} bytes per key for a tick that may not be over"
             if self.stream.keys:
-                yield "a key of which nothing is remembered is forgotten"
+                restricted = lay_out(self.expression, values=False).longest_age is not None
+                too_old = ", or only what a restriction makes too old," if restricted else ""
+                yield f"a key of which nothing is remembered{too_old} is forgotten"
         yield f"{self.bounds.working_bytes} bytes once; whatever the stream, never more"
         columns = len(self.stream.keys)
         once = self.bounds.snapshot_bytes(0, key_columns=columns)

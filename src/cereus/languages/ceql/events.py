@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
@@ -14,12 +14,23 @@ from cereus.plan.tests import EventTest, conjuncts
 from cereus.stream import Stream
 
 
+def operands_of(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
+    """What AND joins, however it is nested."""
+    if isinstance(predicate, cel.AllOf):
+        for operand in predicate.operands:
+            yield from operands_of(operand)
+    else:
+        yield predicate
+
+
 def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
-    match predicate:
-        case cel.AllOf(operands):
-            return tuple(part for each in operands for part in conjuncts_of(each))
-        case cel.Holds(ex.And() as condition):
-            return tuple(cel.Holds(part) for part in conjuncts(condition))
+    """The same, and what AND joins inside the conditions on one event."""
+    return tuple(part for operand in operands_of(predicate) for part in _split(operand))
+
+
+def _split(predicate: cel.Predicate) -> Iterable[cel.Predicate]:
+    if isinstance(predicate, cel.Holds) and isinstance(predicate.condition, ex.And):
+        return map(cel.Holds, conjuncts(predicate.condition))
     return (predicate,)
 
 

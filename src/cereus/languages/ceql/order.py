@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 from cereus.automata.model import Label
@@ -23,12 +24,9 @@ class Order(NamedTuple):
 
     def may_follow(self, earlier: str, later: str) -> bool:
         """Whether an event of `later` may be marked after one of `earlier`."""
-        return any(
-            earlier in first.label and later in second.label
-            for first in self.leaves
-            for second in self.leaves
-            if (first.place, second.place) in self.before
-        )
+        firsts = [leaf.place for leaf in self.leaves if earlier in leaf.label]
+        seconds = [leaf.place for leaf in self.leaves if later in leaf.label]
+        return any(pair in self.before for pair in product(firsts, seconds))
 
     def comes_first(self, name: str) -> bool:
         """Whether an event of `name` is always the first that is marked."""
@@ -61,8 +59,8 @@ def leaf_order(formula: cel.Formula) -> Order:
                 | cel.Gapped(left, right)
             ):
                 return _both(visit(left), visit(right), forward=True, backward=False)
-            case cel.Or(left, right):
-                return _both(visit(left), visit(right), forward=False, backward=False)
+            case cel.Or(operands):
+                return _either([visit(part) for part in operands])
             case cel.And(left, right) | cel.All(left, right):
                 return _both(visit(left), visit(right), forward=True, backward=True)
             case cel.Repeated(body, _, 1):
@@ -80,6 +78,11 @@ def _pairs(
     first: tuple[MarkedPlace, ...], second: tuple[MarkedPlace, ...]
 ) -> frozenset[tuple[int, int]]:
     return frozenset((a.place, b.place) for a in first for b in second)
+
+
+def _either(orders: list[Order]) -> Order:
+    leaves = tuple(leaf for order in orders for leaf in order.leaves)
+    return Order(leaves, frozenset[tuple[int, int]]().union(*(order.before for order in orders)))
 
 
 def _both(left: Order, right: Order, *, forward: bool, backward: bool) -> Order:

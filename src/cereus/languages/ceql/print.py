@@ -26,7 +26,6 @@ class CeqlLevel(IntEnum):
 
 BINARY: dict[type[cel.Formula], tuple[CeqlLevel, str]] = {
     cel.Unless: (CeqlLevel.UNLESS, " UNLESS "),
-    cel.Or: (CeqlLevel.OR, " OR "),
     cel.And: (CeqlLevel.AND, " AND "),
     cel.All: (CeqlLevel.AND, " ALL "),
     cel.Sequence: (CeqlLevel.SEQUENCE, " ; "),
@@ -124,6 +123,8 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}?"
         case cel.Repeated(body):
             return CeqlLevel.POSTFIX, _at(CeqlLevel.POSTFIX, body) + _rounds(formula)
+        case cel.Or(operands):
+            return CeqlLevel.OR, " OR ".join(_at(CeqlLevel.AND, each) for each in operands)
         case cel.Gapped(left, right, gap, contiguous):
             sign = f"{':' if contiguous else ';'}[{gap_text(gap)}]"
             sides = _at(CeqlLevel.SEQUENCE, left), _at(CeqlLevel.POSTFIX, right)

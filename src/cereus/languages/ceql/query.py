@@ -9,6 +9,7 @@ import pyarrow as pa
 from cereus.errors import RefusedError
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
+from cereus.language.kept import kept
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql.explaining.anatomy import anatomy
 from cereus.languages.ceql.explaining.description import CeqlDescription
@@ -37,9 +38,11 @@ class CeqlQuery(PatternQuery[Formula]):
     def words(self) -> str:
         return words(self.query, self.keys)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
+    @kept
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         if self.query.count:
             return self

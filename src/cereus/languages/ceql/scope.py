@@ -134,7 +134,9 @@ def _check_skip(query: cel.CeqlTree) -> None:
 
 def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
     """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
-    if query.returned and query.count:
+    if not query.returned:
+        return
+    if query.count:
         raise RefusedError(
             "RETURN is about each match, and COUNT(*) about all of them",
             span=query.returned[0].span,
@@ -169,18 +171,21 @@ def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: E
                 hint=did_you_mean(stream, streams),
             )
         case cel.Filter(body, predicate):
+            names = bound(body)
             for name, span in mentioned(predicate):
-                _known(name, bound(body), streams, everywhere, span)
+                _known(name, names, streams, everywhere, span)
             for condition in conditions(predicate):
                 check_previous(condition)
         case cel.Project(variables, body):
+            names = bound(body)
             for name in sorted(variables):
-                _known(name, bound(body), streams, everywhere, formula.span)
+                _known(name, names, streams, everywhere, formula.span)
         case cel.Not(body):
             _check_negated(body, streams, everywhere)
         case cel.Without(body, events):
+            names = bound(body)
             for event in events:
-                _check_excluded(event, bound(body), streams, everywhere)
+                _check_excluded(event, names, streams, everywhere)
 
 
 def _check_excluded(

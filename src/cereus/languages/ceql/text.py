@@ -155,8 +155,8 @@ class _Ceql(ClauseTexts):
     def until(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Without(left, excluded(right), through=True, span=span_of(meta))
 
-    def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
-        return cel.Or(left, right, span=span_of(meta))
+    def either(self, meta: Meta, *formulas: cel.Formula) -> cel.Formula:
+        return cel.Or(formulas, span=span_of(meta))
 
     def both(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.And(left, right, span=span_of(meta))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import cast
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Self, cast
 
 from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy, Window
 from cereus.expr.tree import Expression, field_names
@@ -56,7 +57,7 @@ class Formula(PatternTree):
 
     def __or__(self, other: Formula) -> Formula:
         """`φ OR ψ`"""
-        return Or(self, other)
+        return Or((*(self.operands if isinstance(self, Or) else (self,)), other))
 
     def plus(self) -> Formula:
         """`φ+`"""
@@ -75,11 +76,35 @@ class Formula(PatternTree):
             value = getattr(self, name)
             if isinstance(value, Formula):
                 yield value
+            elif isinstance(value, tuple):
+                yield from (each for each in value if isinstance(each, Formula))
+
+    def with_children(self, change: Callable[[Formula], Formula]) -> Formula:
+        """The same formula with other parts."""
+        parts: dict[str, Formula | tuple[Formula, ...]] = {}
+        for name in field_names(self):
+            value = getattr(self, name)
+            if isinstance(value, Formula):
+                parts[name] = change(value)
+            elif isinstance(value, tuple) and all(isinstance(each, Formula) for each in value):
+                made = tuple(map(change, value))
+                parts[name] = value if all(map(operator.is_, made, value)) else made
+        return self.with_parts(**parts)
+
+    def with_parts(self, **parts: Formula | tuple[Formula, ...]) -> Self:
+        """The same formula with these in place of its own; itself, where they are its own."""
+        for name, part in parts.items():
+            if getattr(self, name) is not part:
+                return replace(self, **parts)  # type: ignore[arg-type]
+        return self
 
     def walk(self) -> Iterator[Formula]:
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        """This formula and all below it, top down."""
+        waiting: list[Formula] = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed([*node.children()])
 
 
 @dataclass(frozen=True)
@@ -184,8 +209,9 @@ class Optional(Formula):
 
 @dataclass(frozen=True)
 class Or(Formula):
-    left: Formula
-    right: Formula
+    """`φ OR ψ OR …`"""
+
+    operands: tuple[Formula, ...]
 
 
 @dataclass(frozen=True)
@@ -274,7 +300,7 @@ def chain(formula: Sequence | ContiguousSequence | Or | All) -> list[Formula]:
     while todo:
         part = todo.pop()
         if type(part) is type(formula):
-            todo += (part.right, part.left)
+            todo += reversed(list(part.children()))
         else:
             parts.append(part)
     return parts

@@ -285,6 +285,7 @@ class _Binder:
                 raise ConditionTypeError(
                     f"{function} needs an order, and values of type {type_} have none",
                     span=argument.span,
+                    hint="take one of its fields or elements",
                 )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cereus.language.protocol import Language, Params, Replace
-from cereus.languages.match_recognize.print import to_text
-from cereus.languages.match_recognize.query import MatchRecognizeQuery
-from cereus.languages.match_recognize.statement import Embedded, check_alias, rewritten
-from cereus.languages.match_recognize.text import parse
-from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.stream import Stream
+
+if TYPE_CHECKING:
+    from cereus.languages.match_recognize.query import MatchRecognizeQuery
+    from cereus.languages.match_recognize.tree import Clause
 
 
 class MatchRecognize(Language):
@@ -24,9 +23,13 @@ class MatchRecognize(Language):
     typed = False
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
+        from cereus.languages.match_recognize.text import parse
+
         return parse(text, params)
 
     def rewritten(self, statement: str, replace: Replace) -> str:
+        from cereus.languages.match_recognize.statement import Embedded, check_alias, rewritten
+
         def replaced(embedded: Embedded) -> str:
             name, columns = replace(embedded.source, embedded.clause)
             check_alias(embedded, columns)
@@ -35,9 +38,13 @@ class MatchRecognize(Language):
         return rewritten(statement, replaced)
 
     def printed(self, tree: Clause) -> str:
+        from cereus.languages.match_recognize.print import to_text
+
         return to_text(tree)
 
     def accepts(self, source: object) -> bool:
+        from cereus.languages.match_recognize.tree import Clause
+
         return isinstance(source, Clause)
 
     def compile(
@@ -49,4 +56,6 @@ class MatchRecognize(Language):
         text: str | None = None,
         **options: Any,
     ) -> MatchRecognizeQuery:
+        from cereus.languages.match_recognize.query import MatchRecognizeQuery
+
         return MatchRecognizeQuery(tree, stream, limits, text)

@@ -138,37 +138,49 @@ def taken_type(function: str, collection: pa.DataType, given: Sequence[Any]) -> 
     """The type of what is taken out of a list or a map of this type."""
     is_map = pa.types.is_map(collection)
     if not (is_map or pa.types.is_list(collection)):
-        raise ConditionTypeError(f"{function} takes a list or a map, and this is a {collection}")
+        raise ConditionTypeError(
+            f"{function} takes a list or a map, and this is a {collection}",
+            hint="write array_agg(a.x) for the list of all values",
+        )
     if function not in (OF_MAPS if is_map else OF_LISTS):
         raise ConditionTypeError(f"{function} does not take a {'map' if is_map else 'list'}")
-    held = collection.item_type if is_map else collection.value_type
+    inner = collection.item_type if is_map else collection.value_type
     match function:
         case "cardinality" | "array_position":
             return pa.int64()
         case "contains":
             return pa.bool_()
         case "array_join":
-            _check_texts(held, given)
+            _check_texts(inner, given)
             return pa.string()
         case "element_at":
             _check_key(collection.key_type if is_map else pa.int64(), given[0])
-            return held
+            return inner
         case "array_min" | "array_max":
-            return held
+            return inner
         case "map_keys":
             return pa.list_(collection.key_type)
         case "map_values":
-            return pa.list_(held)
+            return pa.list_(inner)
     return collection
 
 
-def _check_texts(held: pa.DataType, given: Sequence[Any]) -> None:
-    if pa.types.is_nested(held) or pa.types.is_temporal(held) or pa.types.is_binary(held):
-        raise ConditionTypeError(f"array_join takes texts, numbers and booleans, not {held}")
+def _check_texts(inner: pa.DataType, given: Sequence[Any]) -> None:
+    if pa.types.is_nested(inner) or pa.types.is_temporal(inner) or pa.types.is_binary(inner):
+        raise ConditionTypeError(
+            f"array_join takes texts, numbers and booleans, not {inner}",
+            hint="gather one of its fields: array_agg(a.place.city)",
+        )
     if not all(isinstance(each, str) for each in given):
-        raise ConditionTypeError("array_join takes texts between the values")
+        raise ConditionTypeError(
+            "array_join takes texts between the values",
+            hint="write array_join(array_agg(a.x), ',')",
+        )
 
 
 def _check_key(kind: pa.DataType, key: Any) -> None:
     if pa.types.is_integer(kind) and type(key) is not int:
-        raise ConditionTypeError(f"element_at takes a whole number here, not {key!r}")
+        raise ConditionTypeError(
+            f"element_at takes a whole number here, not {key!r}",
+            hint="the first element is 1, the last one -1",
+        )

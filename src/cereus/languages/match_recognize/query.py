@@ -17,6 +17,7 @@ from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.split import Split
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, as_lists, sections
+from cereus.language.kept import kept
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
 from cereus.languages.match_recognize.explaining.anatomy import (
@@ -25,6 +26,7 @@ from cereus.languages.match_recognize.explaining.anatomy import (
     anatomy,
     showing_last_row,
 )
+from cereus.languages.match_recognize.explaining.costs import cost_warnings
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -48,7 +50,7 @@ WHY = {
     "merged where these are equal; in the worst case their number grows with every row, up to a "
     "limit",
     Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, none twice with "
-    "the same memory, up to a limit",
+    "the same memory, up to a limit; this is not compiled, and a hundred times slower",
 }
 
 
@@ -153,6 +155,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         return ()
 
+    @kept
     def columns(self, schema: pa.Schema) -> frozenset[tuple[str, ...]]:
         over = self.bound(schema)
         if self.clause.rows is not tree.Rows.ONE:
@@ -178,24 +181,30 @@ class MatchRecognizeQuery(EventwiseQuery):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
-        over = self._checked(pa.schema([f.with_type(plain_type(f.type)) for f in schema]))
-        needed = {path[0] for path in self.columns(schema)}
-        fields = [field for field in over.schema if field.name in needed] or [over.schema.field(0)]
-        over = replace(over, schema=pa.schema(fields))
+        over, path = self._over(schema)
         return RecognizingExecutor(
             over,
             self.automaton,
-            self.path(over),
+            path,
             self.limits,
             fingerprint=self.fingerprint,
             unit=self.stream.unit,
             where=EventFilter(self.stream, schema),
         )
 
+    @kept
+    def _over(self, schema: pa.Schema) -> tuple[Bound, Path]:
+        """The clause over the columns that it reads, and what matches it there."""
+        over = self._checked(pa.schema([f.with_type(plain_type(f.type)) for f in schema]))
+        needed = {path[0] for path in self.columns(schema)}
+        fields = [field for field in over.schema if field.name in needed] or [over.schema.field(0)]
+        over = replace(over, schema=pa.schema(fields))
+        return over, self.path(over)
+
     def __getstate__(self) -> dict[str, Any]:
         """The automaton and what belongs to a schema are made again where they are needed."""
-        kept = {name: value for name, value in self.__dict__.items() if name != "automaton"}
-        return {**kept, "_bounds": {}}
+        state = {n: value for n, value in super().__getstate__().items() if n != "automaton"}
+        return {**state, "_bounds": {}}
 
     # ------------------------------------------------------------ explaining
 
@@ -203,7 +212,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def warnings(self) -> list[str]:
         if not any(DONE in moves or moves for moves in self.automaton.begin):
             return ["the pattern can never match"]
-        return []
+        return list(cost_warnings(self.clause))
 
     @property
     def live_warnings(self) -> list[str]:
@@ -297,6 +306,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def words(self) -> str:
         return words(self.clause)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
@@ -307,6 +317,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         rows = results.column(POSITIONS)
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 
+    @kept
     def ending(self, column: str | None = None) -> MatchRecognizeQuery:
         return self.of(showing_last_row(self.clause, column)) if self._shows_rows else self
 

@@ -11,19 +11,22 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from cereus.errors import QuerySyntaxError, RefusedError
+from cereus.errors import LimitError, QuerySyntaxError, RefusedError
 
 TOKEN = re.compile(
     r"""
       (?P<space>\s+|--[^\n]*|/\*.*?\*/)
-    | (?P<string>'(?:[^']|'')*'|\$\$.*?\$\$)
-    | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`)
+    | (?P<unclosed>/\*|\$\$(?!.*?\$\$))
+    | (?P<string>'(?:[^']++|'')*+'|\$\$.*?\$\$)
+    | (?P<quoted>"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`)
     | (?P<word>[^\W\d]\w*)
     | (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     | (?P<sign>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+MOST_TOKENS = 250_000
+"""How many words and signs a statement may have."""
 BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
 """Words that stand right before a table."""
 BEHIND_ORDER = frozenset(("MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"))
@@ -103,15 +106,30 @@ class Embedded:
 
 def tokens(text: str) -> list[Token]:
     """The statement without spaces and comments."""
-    found = []
+    found: list[Token] = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or ""
+        if kind == "unclosed":
+            raise QuerySyntaxError(
+                f"this {match.group()} is never closed",
+                text=text,
+                span=match.span(),
+                hint="write */ behind a comment, $$ behind a text",
+            )
         if kind == "sign" and match.group() in "'\"`":
             raise QuerySyntaxError(
-                "this quote is never closed", text=text, span=(match.start(), match.start() + 1)
+                "this quote is never closed",
+                text=text,
+                span=(match.start(), match.start() + 1),
+                hint="put the same quote behind the text",
             )
         if kind != "space":
             found.append(Token(kind, match.group(), match.start()))
+            if len(found) > MOST_TOKENS:
+                raise LimitError(
+                    f"this statement has more than {MOST_TOKENS:,} words and signs",
+                    hint="put long lists into a table",
+                )
     return found
 
 
@@ -210,6 +228,7 @@ def _closing(text: str, found: list[Token], opening: int) -> int:
         "this '(' is never closed",
         text=text,
         span=(found[opening].start, found[opening].end),
+        hint="close it with ')'",
     )
 
 

@@ -24,10 +24,10 @@ from cereus.expr.text import (
     token_span,
 )
 from cereus.languages.match_recognize import tree
-from cereus.languages.match_recognize.calls import MOST, bracketed, called, counted
-from cereus.languages.match_recognize.check import check
-from cereus.languages.match_recognize.hints import HINTS
-from cereus.languages.match_recognize.names import Name, canonical, resolved
+from cereus.languages.match_recognize.parsing.calls import MOST, bracketed, called, counted
+from cereus.languages.match_recognize.parsing.check import check
+from cereus.languages.match_recognize.parsing.hints import HINTS
+from cereus.languages.match_recognize.parsing.names import Name, canonical, resolved
 from cereus.languages.match_recognize.print import to_text
 from cereus.syntax import literals
 from cereus.syntax.parsing import errors_in, read
@@ -88,9 +88,9 @@ class _Texts(Conditions):
         return "order", items
 
     def order_item(self, meta: Meta, column: ex.Expression, *words: Token) -> tree.Order:
-        said = {word.upper() for word in words}
-        nulls = None if not said & {"FIRST", "LAST"} else "FIRST" in said
-        return tree.Order(_column(column, "ORDER BY"), "DESC" in said, nulls, span=span_of(meta))
+        given = {word.upper() for word in words}
+        nulls = None if not given & {"FIRST", "LAST"} else "FIRST" in given
+        return tree.Order(_column(column, "ORDER BY"), "DESC" in given, nulls, span=span_of(meta))
 
     def measures(self, meta: Meta, *measures: tree.Measure) -> Part:
         return "measures", measures
@@ -307,7 +307,11 @@ def _bounds(quantifier: Token) -> tuple[int, int | None, bool]:
     inside = text[1 : text.index("}")]
     first, comma, last = inside.partition(",")
     if not inside:
-        raise QuerySyntaxError("a quantifier needs a bound", span=token_span(quantifier))
+        raise QuerySyntaxError(
+            "a quantifier needs a bound",
+            span=token_span(quantifier),
+            hint="write {2}, {2,}, {,5} or {2,5}",
+        )
     low = int(first or 0)
     high = low if not comma else int(last) if last else None
     _check_bounds(low, high, token_span(quantifier))
@@ -322,23 +326,41 @@ def _check_bounds(low: int, high: int | None, span: Span) -> None:
             hint="() is the pattern of no row",
         )
     if max(low, high or 0) > MOST:
-        raise RefusedError(f"a bound of a quantifier is at most {MOST}", span=span)
+        raise RefusedError(
+            f"a bound of a quantifier is at most {MOST}",
+            span=span,
+            hint="leave the upper bound out: {2,}",
+        )
     if high is not None and low > high:
-        raise RefusedError("the lower bound of a quantifier exceeds the upper one", span=span)
+        raise RefusedError(
+            "the lower bound of a quantifier exceeds the upper one",
+            span=span,
+            hint="write the smaller one first: {2,5}",
+        )
 
 
 def _interval_range(word: Token, value: Token, *units: Token, span: Span) -> ex.Expression:
     """`INTERVAL '3:10' MINUTE TO SECOND`: the parts in units of falling size."""
     if word.upper() != "INTERVAL":
-        raise QuerySyntaxError(f"{word} is no literal of this form", span=span)
+        raise QuerySyntaxError(
+            f"{word} is no literal of this form", span=span, hint="a range of units is for INTERVAL"
+        )
     names = ("DAY", "HOUR", "MINUTE", "SECOND")
     ends = [unit.upper().removesuffix("S") for unit in units]
     text = literals.unquote(value)
     amounts = re.split(r"[\s:]+", text.strip())
     if not all(end in names for end in ends):
-        raise QuerySyntaxError("an interval has days, hours, minutes and seconds", span=span)
+        raise QuerySyntaxError(
+            "an interval has days, hours, minutes and seconds",
+            span=span,
+            hint="write INTERVAL '3:10' MINUTE TO SECOND, from the larger unit to the smaller",
+        )
     between = names[names.index(ends[0]) : names.index(ends[1]) + 1]
     if len(between) != len(amounts):
-        raise QuerySyntaxError(f"{text!r} is not {ends[0]} TO {ends[1]}", span=token_span(value))
+        raise QuerySyntaxError(
+            f"{text!r} is not {ends[0]} TO {ends[1]}",
+            span=token_span(value),
+            hint="write INTERVAL '3:10' MINUTE TO SECOND",
+        )
     pairs = zip(amounts, between, strict=True)
     return ex.Literal(literals.interval(pairs, token_span(value)), span=span)

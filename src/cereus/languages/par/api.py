@@ -151,8 +151,20 @@ def draw(*transitions: tuple[Any, ...]) -> Machine:
     event that is not listed changes nothing. The first state is where the machine starts; a
     transition that completes leads to a silent state.
     """
+    for each in transitions:
+        _check_drawn(each)
     atoms = tree.atoms(*(parse(each[1]) for each in transitions if each[1] is not None))
     return from_transitions(atoms, (transition(*each, atoms=atoms) for each in transitions))
+
+
+def _check_drawn(drawn: tuple[Any, ...]) -> None:
+    fits = isinstance(drawn, tuple) and 3 <= len(drawn) <= 5
+    if not fits or not all(isinstance(each, Completion) for each in drawn[4:]):
+        raise CereusError(
+            f"{drawn!r} is no transition",
+            hint='write ("idle", "BUY", "busy", "bought", Completion.SUCCESS): state, event, next '
+            "state; outputs and completion may be left out",
+        )
 
 
 def transition(

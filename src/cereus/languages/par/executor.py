@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.costs import Costs
-from cereus.engine.executor import Executor
+from cereus.engine.eventwise import EventwiseExecutor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
-from cereus.engine.match.forgetting import FORGET_AT
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
@@ -23,18 +20,18 @@ from cereus.plan.tests import EventTest
 from cereus.state import checked
 from cereus.stream import Stream
 
-VERSION = 2
-"""Of the snapshots."""
-
 OUTPUTS = pa.list_(pa.string())
 COMPLETIONS = ("failure", "incomplete", "success")
 
 
-class ReactiveExecutor(Executor):
+class ReactiveExecutor(EventwiseExecutor):
     """One program for every key; `tests` are the machine's atoms, in their order.
 
-    Results come in the order of the events, however these were cut into batches.
+    Results come in the order of the events, however these were cut into batches. The remembered
+    events are those of the last result: each result is about one event.
     """
+
+    version = 2
 
     def __init__(
         self,
@@ -47,21 +44,17 @@ class ReactiveExecutor(Executor):
         keep: tuple[str, ...] = (),
         row_numbers: Ints | None = None,
     ) -> None:
-        self.machine, self.stream = machine, stream
-        self.fingerprint = fingerprint
         # in the order of time: a key's state is looked up, which costs less than grouping events
         keys = tuple((name,) for name in stream.keys)
         reading = Reading(tuple(tests), stream, keys, grouped=False)
-        self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
+        reader = BatchReader(reading, schema, row_numbers=row_numbers)
+        super().__init__(reader, fingerprint, keep)
+        self.machine, self.stream = machine, stream
         self.runner = MachineRunner(machine)
         self.states = self.runner.start()
-        self._forgets, self._forget_at = False, FORGET_AT
         self._classes = np.zeros(0, np.int32)
         self._completions = pa.array(COMPLETIONS)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
-        self._keep = keep
-        self._events: pa.Table | None = None
-        self._event_rows = np.zeros(0, np.int64)
         self._rows_of_last = np.zeros(0, np.int64)
         fields = [pa.field("position", pa.int64())]
         if stream.time is not None:
@@ -69,9 +62,7 @@ class ReactiveExecutor(Executor):
         fields += [pa.field("outputs", OUTPUTS), pa.field("completion", pa.string())]
         self.schema = pa.schema([*self.reader.substreams.fields, *fields])
 
-    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        if self._forgets and len(self.reader.substreams) >= self._forget_at:
-            self._forget_keys()
+    def _read(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         events = self.reader.read(batch)
         self.states = longer(self.states, len(self.reader.substreams), 0)
         classes = self._class_of_letter()[events.classes]
@@ -109,32 +100,16 @@ class ReactiveExecutor(Executor):
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    @property
-    def readers(self) -> tuple[BatchReader, ...]:
-        return (self.reader,)
-
     def sharing(self) -> Sharing | None:
         return Sharing(self.readers, lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
 
-    @property
-    def header(self) -> dict[str, Any]:
-        return {"version": VERSION, "query fingerprint": self.fingerprint}
-
-    @property
-    def costs(self) -> Costs:
-        """Each event that matters is one step."""
-        return self.reader.costs + Costs(steps=self.reader.costs.kept)
-
-    def forget_idle(self) -> None:
-        self._forgets = True
-
-    def _forget_keys(self) -> None:
+    def _forget_keys(self) -> int:
         """Forget the keys whose program is where that of a new one begins; the others are numbered
         anew. That events of a forgotten key come in the order of time is not checked any more."""
         kept = np.flatnonzero(self.states[: len(self.reader.substreams)])
         self.reader.keep(kept)
         self.states = longer(self.states[kept], 1, 0)
-        self._forget_at = max(FORGET_AT, 2 * len(kept))
+        return len(kept)
 
     def forget(self) -> None:
         self.reader.forget()
@@ -153,15 +128,6 @@ class ReactiveExecutor(Executor):
             states = checked.codes(state["states"], "the states of keys", keys)
             checked.within(states, 0, self.machine.states, "the state of a key")
             self.states = longer(states, 1, 0)
-
-    @property
-    def events(self) -> pa.Table | None:
-        """Those of the last result: each result is about one event."""
-        return self._events
-
-    @property
-    def event_rows(self) -> npt.NDArray[np.int64]:
-        return self._event_rows
 
 
 def _joined(parts: list[Reactions]) -> Reactions:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cereus.language.protocol import EquivalenceAnswer, Language, Params
-from cereus.languages.par.bisimilarity import compare
-from cereus.languages.par.query import ParQuery
-from cereus.languages.par.text import parse, to_text
-from cereus.languages.par.tree import Program
 from cereus.limits import Limits
 from cereus.stream import Stream
+
+if TYPE_CHECKING:
+    from cereus.languages.par.query import ParQuery
+    from cereus.languages.par.tree import Program
 
 
 class Par(Language):
@@ -22,12 +22,18 @@ class Par(Language):
     limits = ("states", "steps_per_event")
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
+        from cereus.languages.par.text import parse
+
         return parse(text, params)
 
     def printed(self, tree: Program) -> str:
+        from cereus.languages.par.text import to_text
+
         return to_text(tree)
 
     def accepts(self, source: object) -> bool:
+        from cereus.languages.par.tree import Program
+
         return isinstance(source, Program)
 
     def compile(
@@ -39,9 +45,14 @@ class Par(Language):
         text: str | None = None,
         **options: Any,
     ) -> ParQuery:
+        from cereus.languages.par.query import ParQuery
+
         return ParQuery(tree, stream, text, limits)
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Programs with the same outputs are the same to whoever is notified."""
+        from cereus.languages.par.bisimilarity import compare
+        from cereus.languages.par.text import parse
+
         verdict = compare(parse(first), parse(second))
         return EquivalenceAnswer(verdict.output_equivalent, str(verdict))

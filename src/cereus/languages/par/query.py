@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from cereus.engine.executor import Executor
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
+from cereus.language.kept import kept
 from cereus.languages.par import tree as par
-from cereus.languages.par.executor import VERSION, ReactiveExecutor
+from cereus.languages.par.executor import ReactiveExecutor
 from cereus.languages.par.explaining.anatomy import anatomy
 from cereus.languages.par.explaining.words import words
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
@@ -62,6 +63,7 @@ class ParQuery(EventwiseQuery):
     def machine(self) -> Machine:
         return minimise(self.derivatives)
 
+    @kept
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         """The atoms, in the order of the machine's bits."""
         return tuple(
@@ -70,7 +72,7 @@ class ParQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        identity = repr((VERSION, self.program, self.stream))
+        identity = repr((ReactiveExecutor.version, self.program, self.stream))
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     @property
@@ -125,6 +127,7 @@ class ParQuery(EventwiseQuery):
     def words(self) -> str:
         return words(self.program, self.keys)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 

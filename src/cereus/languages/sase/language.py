@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cereus.language.protocol import Language, Option, OptionKind, Params
-from cereus.languages.sase.aggregates import checked, guarded
-from cereus.languages.sase.print import to_text
-from cereus.languages.sase.query import SaseQuery
-from cereus.languages.sase.text import parse
-from cereus.languages.sase.tree import Program, UserAggregate
 from cereus.limits import Limits
 from cereus.stream import Stream
+
+if TYPE_CHECKING:
+    from cereus.languages.sase.query import SaseQuery
+    from cereus.languages.sase.tree import Program, UserAggregate
 
 
 class Sase(Language):
@@ -42,12 +41,19 @@ class Sase(Language):
         aggregates: Mapping[str, UserAggregate] | None = None,
         **options: Any,
     ) -> Program:
+        from cereus.languages.sase.aggregates import checked
+        from cereus.languages.sase.text import parse
+
         return parse(text, checked(aggregates), params)
 
     def printed(self, tree: Program) -> str:
+        from cereus.languages.sase.print import to_text
+
         return to_text(tree)
 
     def accepts(self, source: object) -> bool:
+        from cereus.languages.sase.tree import Program
+
         return isinstance(source, Program)
 
     def compile(
@@ -61,5 +67,8 @@ class Sase(Language):
         output: str | int | None = None,
         **options: Any,
     ) -> SaseQuery:
+        from cereus.languages.sase.aggregates import checked, guarded
+        from cereus.languages.sase.query import SaseQuery
+
         declared = guarded(checked(aggregates), tree)
         return SaseQuery(tree, stream, limits, declared, output)

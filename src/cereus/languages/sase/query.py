@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TIMEOUTS, TimeWindow, Window
 from cereus.engine.executor import Executor
+from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.split import Split, split_of_plan
 from cereus.explain.analysis import slowness
 from cereus.explain.explain import explain
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
+from cereus.language.kept import kept
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.explaining.anatomy import anatomy
 from cereus.languages.sase.explaining.show import program_dot
@@ -57,6 +59,7 @@ class SaseQuery(EventwiseQuery):
         self.program, self.stream, self.limits = program, stream, limits
         self.aggregates, self.output, self.implicit_keys = aggregates, output, implicit_keys
         self._plans: dict[bytes | None, ProgramPlan] = {}
+        self._tables = TableCaches()
 
     @property
     def tree(self) -> sase.Program:
@@ -68,15 +71,15 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return self.plan().result.variables
+        return self._any_plan.result.variables
 
     @property
     def returned(self) -> tuple[str, ...]:
-        return self.plan().result.names
+        return self._any_plan.result.names
 
     @property
     def emits_late(self) -> bool:
-        return self.plan().emits_late
+        return self._any_plan.emits_late
 
     @property
     def warnings(self) -> list[str]:
@@ -91,6 +94,12 @@ class SaseQuery(EventwiseQuery):
         known = [note for block in blocks for note in slowness(block.plan)]
         return [*dict.fromkeys([*texts, *known]), *_delays(plan)]
 
+    @property
+    def _any_plan(self) -> ProgramPlan:
+        """For what does not depend on the types of columns."""
+        return next(iter(self._plans.values()), None) or self.plan()
+
+    @kept
     def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
         """The plans for events of a schema (checked against it), or for events yet unknown."""
         key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
@@ -109,8 +118,7 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def counts_events(self) -> bool:
-        known = next(iter(self._plans.values()), None)  # types of columns make no difference
-        return any(b.plan.traits.position_sensitive for b in (known or self.plan()).readers)
+        return any(b.plan.traits.position_sensitive for b in self._any_plan.readers)
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return self.plan(schema).columns
@@ -167,7 +175,12 @@ class SaseQuery(EventwiseQuery):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         return ProgramExecutor(
-            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+            self.plan(schema),
+            schema,
+            limits=self.limits,
+            keep=keep,
+            row_numbers=row_numbers,
+            tables=self._tables,
         )
 
     def flat(self, schema: pa.Schema) -> SaseQuery:
@@ -190,6 +203,7 @@ class SaseQuery(EventwiseQuery):
     def words(self) -> str:
         return words(self.program)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 

@@ -97,6 +97,7 @@ def _schema(union: sase.Union, inputs: list[pa.Schema], type: str, time: str | N
                 raise ConditionTypeError(
                     f"this is of type {kind}, in the first query of the UNION of type {other}",
                     span=value.span,
+                    hint="return values of one type in all of them",
                 )
     fields = [pa.field(type, pa.string())]
     if time is not None:

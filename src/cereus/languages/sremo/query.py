@@ -9,6 +9,7 @@ import pyarrow as pa
 from cereus.clauses.tree import Consume
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
+from cereus.language.kept import kept
 from cereus.language.pattern import PatternQuery
 from cereus.languages.sremo import text as language
 from cereus.languages.sremo import tree as sremo
@@ -32,9 +33,11 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
     def words(self) -> str:
         return words(self.query, self.keys)
 
+    @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
+    @kept
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         """Matches end where they are reported, so they can be counted unless something limits
         them one by one, or only the places where they end are asked for."""

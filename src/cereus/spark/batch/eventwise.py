@@ -99,10 +99,13 @@ class Eventwise:
     query: EventwiseQuery
     known: pa.Schema
     shown: tuple[str, ...]
-    order: str
+    order: Path
     ties: tuple[str, ...]
     parallelism: int | None
     push_down: bool
+
+    by_time = False
+    """The rows of a task are sorted by key: these queries forget a key when the next one begins."""
 
     @property
     def groups(self) -> tuple[Path, ...]:
@@ -112,7 +115,7 @@ class Eventwise:
     @property
     def needed(self) -> list[str]:
         """The columns that the query and the order read."""
-        read = {path[0] for path in self.query.columns(self.known)} | {self.order, *self.ties}
+        read = {path[0] for path in self.query.columns(self.known)} | {*self.order, *self.ties}
         return [name for name in self.df.columns if name in read]
 
     @property
@@ -133,7 +136,7 @@ class Eventwise:
         return list(dict.fromkeys((*keys, *self.order_in_key())))
 
     def order_in_key(self) -> list[Path]:
-        names = [self.order, *self.ties, *self.needed, *self.travelling]
+        names = [*self.order, *self.ties, *self.needed, *self.travelling]
         return [(n,) for n in dict.fromkeys(names) if orderable(self.df.schema[n].dataType)]
 
     @cached_property
@@ -147,27 +150,33 @@ class Eventwise:
     def schema(self) -> st.StructType:
         return eventwise_schema(self.query, self.df.schema, self.shown)
 
-    def task(self) -> EventwiseTask:
-        return EventwiseTask(self.query, self.shown, self.groups)
+    def task(self, sorted_by: tuple[Path, ...] | None = None) -> EventwiseTask:
+        """What a worker runs, over rows that are sorted by these columns first (the keys)."""
+        return EventwiseTask(
+            self.query, self.shown, self.groups if sorted_by is None else sorted_by
+        )
 
     @property
     def one_task(self) -> str | None:
         """Why all events go to one task; None if they do not."""
         return None if self.groups else f"no keys, and {self.query.dialect} is not cut by time"
 
-    def run(self) -> DataFrame:
-        text = self.query.text
+    def warn(self) -> None:
         if self.one_task is not None:
+            text = self.query.text
             log.warning("the whole stream is matched in one task (%s): %s", self.one_task, text)
-        named_run = named(self.task().run, text, self.one_task)
+
+    def run(self) -> DataFrame:
+        self.warn()
+        named_run = named(self.task().run, self.query.text, self.one_task)
         return self.arrangement.rows().mapInArrow(named_run, self.schema)
 
 
-def order_of(query: EventwiseQuery, order: str | None) -> str:
+def order_of(query: EventwiseQuery, order: str | None) -> Path:
     name = query.stream.time or order
     if name is None:
         raise CereusError(
             "the rows of a DataFrame have no order: which column says it?",
             hint='say Stream(time="…"), or match(…, order="…")',
         )
-    return name
+    return (name,)

@@ -25,7 +25,7 @@ from cereus.stream import Stream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from cereus.spark.live.rules import ArrangedRules
+    from cereus.spark.live.rules.stream import ArrangedRules
 
 log = logging.getLogger("cereus.spark")
 

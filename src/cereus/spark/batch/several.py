@@ -57,20 +57,20 @@ def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
 def jobs(parts: Mapping[str, Batch | Eventwise]) -> list[Job]:
     """The queries by how they read the rows. Those that arrange them alike are matched in one
     pass, and passes that only differ in their keys share the scan."""
-    passes: dict[object, dict[str, Batch]] = {}
+    passes: dict[object, dict[str, Batch | Eventwise]] = {}
     made: list[Job] = []
     for name, part in parts.items():
-        if isinstance(part, Batch) and not part.sliced:
-            passes.setdefault((part.groups, part.order), {})[name] = part
-        else:
+        if isinstance(part, Batch) and part.sliced:
             made.append(Alone(name, part))
-    by_order: dict[object, list[dict[str, Batch]]] = {}
+        else:
+            passes.setdefault((part.groups, part.order), {})[name] = part
+    by_order: dict[object, list[dict[str, Batch | Eventwise]]] = {}
     for each in passes.values():
         by_order.setdefault(next(iter(each.values())).order, []).append(each)
     return [*(_job(each) for each in by_order.values()), *made]
 
 
-def _job(passes: list[dict[str, Batch]]) -> Job:
+def _job(passes: list[dict[str, Batch | Eventwise]]) -> Job:
     if len(passes) > 1:
         return SharedScan.of(passes)
     ((name, first), *others) = passes[0].items()

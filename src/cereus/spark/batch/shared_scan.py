@@ -20,6 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
 from cereus.spark.batch.arranging import Arrangement
+from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.naming import named
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.together import Together, TogetherTask
@@ -77,11 +78,11 @@ class SharedScan:
     passes: tuple[Together, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[Mapping[str, Batch]]) -> SharedScan:
+    def of(cls, parts: Sequence[Mapping[str, Batch | Eventwise]]) -> SharedScan:
         return cls(tuple(Together(each) for each in parts))
 
     @property
-    def first(self) -> Batch:
+    def first(self) -> Batch | Eventwise:
         return self.passes[0].first
 
     @cached_property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -19,15 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import types as st
 
-from cereus.engine.executor import Executor
-from cereus.language.compiled import CompiledQuery
-from cereus.language.together import Named, Running, run_together
 from cereus.spark.batch.arranging import Arrangement, kept
+from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.naming import named
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
-from cereus.spark.schemas import Path
-from cereus.spark.worker import Task, differ, joined, stretches, values_of
+from cereus.spark.batch.runs import SharedRun, SingleRun, TogetherPart, run_of
+from cereus.spark.schemas import Path, arrow_schema
+from cereus.spark.worker import differ, joined, stretches, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -35,17 +34,6 @@ if TYPE_CHECKING:
 QUERY = "query"
 """The column with the name of the query that a match is of."""
 MOMENT = "__cereus_moment"
-
-
-@dataclass(frozen=True)
-class TogetherPart:
-    """What a worker knows of one of the queries: the columns that it is given, and the order that
-    it wants events of one time in."""
-
-    name: str
-    task: Task
-    columns: tuple[str, ...]
-    order: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
@@ -65,13 +53,13 @@ class TogetherTask:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition."""
-        runs: list[SharedRun] = []
+        runs: list[SharedRun | SingleRun] = []
         schema = pa.schema([])
         for batch, keys_are_over in stretches(
             complete_moments(joined(batches), self.moment), self.sorted_by
         ):
             if not runs:
-                runs = [SharedRun(parts, batch.schema) for parts in self._bundles()]
+                runs = [run_of(parts, batch.schema) for parts in self._bundles()]
                 schema = self._schema(runs)
             moments = Moments(batch, self.moment)
             for run in runs:
@@ -82,11 +70,10 @@ class TogetherTask:
             yield from (_named(name, matches, schema) for name, matches in run.finish())
 
     def _bundles(self) -> list[list[TogetherPart]]:
-        """The queries that read the same columns in the same order."""
+        """The queries that are run as one."""
         bundles: dict[object, list[TogetherPart]] = {}
         for part in self.parts:
-            alike = (part.columns, part.order, part.task.query.stream, part.task.shape)
-            bundles.setdefault(alike, []).append(part)
+            bundles.setdefault(part.alike, []).append(part)
         return list(bundles.values())
 
     def _events_of(
@@ -95,52 +82,11 @@ class TogetherTask:
         as_sorted = self.order[: len(part.order)] == part.order
         return batch if as_sorted else moments.ordered(part.order)
 
-    def _schema(self, runs: list[SharedRun]) -> pa.Schema:
+    def _schema(self, runs: Iterable[SharedRun | SingleRun]) -> pa.Schema:
         """The columns of all matches, with the types that they have here."""
         fields = {QUERY: pa.field(QUERY, pa.string())}
-        for run in runs:
-            for name, schema in run.schemas.items():
-                shown = run.parts[name].task.names
-                fields.update((each, schema.field(each)) for each in shown)
+        fields.update((each.name, each) for run in runs for each in run.fields)
         return pa.schema([fields[name] for name in self.names])
-
-
-class SharedRun:
-    """Queries at work on the rows of one partition: those that read the same columns, in the same
-    order."""
-
-    def __init__(self, parts: Sequence[TogetherPart], schema: pa.Schema) -> None:
-        self.parts, self.first = {part.name: part for part in parts}, parts[0]
-        self.runs = run_together(
-            {part.name: part.task.query for part in parts},
-            schema := pa.schema([schema.field(name) for name in self.first.columns]),
-            lambda query: self._deferred(query, schema),
-            shape=lambda query: self.first.task.shape,
-        )
-        self.schemas = {name: run.schema for run in self.runs for name in run.names.values()}
-
-    def _deferred(self, query: CompiledQuery, schema: pa.Schema) -> Executor:
-        task = next(part.task for part in self.parts.values() if part.task.query is query)
-        executor = task.executor(schema)
-        executor.defer()
-        return executor
-
-    def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[Named]:
-        """What a batch completes; before it, what the end of all keys so far does."""
-        if keys_are_over:
-            yield from self.finish()
-        for run in self.runs:
-            if keys_are_over:
-                run.executor.forget()
-            yield from self._shown(run, run.push(batch))
-
-    def finish(self) -> Iterator[Named]:
-        for run in self.runs:
-            yield from self._shown(run, run.finish())
-
-    def _shown(self, run: Running, batches: Iterator[Named]) -> Iterator[Named]:
-        for name, matches in batches:
-            yield name, self.parts[name].task.result(matches, run.executor)
 
 
 def _named(name: str, matches: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -216,12 +162,12 @@ class Moments:
 
 @dataclass(frozen=True)
 class Together:
-    """Patterns over one DataFrame that arrange its rows alike, by name."""
+    """Queries over one DataFrame that arrange its rows alike, by name."""
 
-    parts: Mapping[str, Batch]
+    parts: Mapping[str, Batch | Eventwise]
 
     @property
-    def first(self) -> Batch:
+    def first(self) -> Batch | Eventwise:
         return next(iter(self.parts.values()))
 
     @property
@@ -271,6 +217,7 @@ class Together:
                 part.task(sorted_by),
                 tuple(part.travelling),
                 tuple(path for path in part.order_in_key() if path not in moment),
+                arrow_schema(part.schema),
             )
             for name, part in self.parts.items()
         )

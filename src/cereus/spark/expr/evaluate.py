@@ -61,10 +61,7 @@ def column(expression: ex.Expression, schema: StructType, *, prefix: str | None 
     def typed(node: ex.Expression) -> TypedColumn:
         if isinstance(node, ex.Attribute):
             return attribute(node, schema, prefix)
-        build = NODES.get(type(node))
-        if build is None:
-            raise ConditionTypeError("this has no value on a single event", span=node.span)
-        return build(node, typed)
+        return NODES[type(node)](node, typed)
 
     return typed(expression).column
 

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from cereus.errors import ConditionTypeError
 from cereus.expr.functions import EARTH_RADIUS_METRES
 from cereus.expr.python.functions import (
     FALSE_TEXTS,
@@ -35,7 +34,6 @@ from cereus.spark.expr.typed import (
     big,
     instant,
     micros,
-    name,
     one_of,
     unify,
 )
@@ -152,8 +150,7 @@ def _substr(
 
 
 def _literal_integer(operand: TypedColumn, what: str) -> int:
-    if not isinstance(operand.value, int):
-        raise ConditionTypeError(f"{what} must be a whole number, written out")
+    assert isinstance(operand.value, int), what
     return operand.value
 
 
@@ -170,8 +167,7 @@ def _calendar(part: Callable[[Column], Column]) -> Callable[[TypedColumn], Typed
 
 def _date(when: TypedColumn) -> Column:
     """The day in UTC; Spark's own casts use the session's time zone."""
-    if when.kind is not Kind.TIMESTAMP:
-        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
+    assert when.kind is Kind.TIMESTAMP, when.kind
     if when.stored is not StoredTime.INSTANT:
         return when.column.cast("date")
     days = F.floor(F.unix_seconds(when.column) / F.lit(float(DAY)))
@@ -189,8 +185,7 @@ def _clock(period: int, unit: int) -> Callable[[TypedColumn], TypedColumn]:
 
 
 def _seconds(when: TypedColumn) -> Column:
-    if when.kind is not Kind.TIMESTAMP:
-        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
+    assert when.kind is Kind.TIMESTAMP, when.kind
     if when.stored is StoredTime.INSTANT:
         return F.unix_seconds(when.column)
     if when.stored is StoredTime.LOCAL:

@@ -15,15 +15,15 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.spark.live.changed import changed
-from cereus.spark.live.copies import Copies, digest
-from cereus.spark.live.journal import Journal, cut
 from cereus.spark.live.meter import Meter
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
-from cereus.spark.live.rule_changes import ROW, RulesExecutor, rows_of
-from cereus.spark.live.state import BucketState, Head, Store
-from cereus.spark.live.warm import WARM
+from cereus.spark.live.rules.changes import ROW, RulesExecutor, rows_of
+from cereus.spark.live.state.changed import changed
+from cereus.spark.live.state.copies import Copies, digest
+from cereus.spark.live.state.journal import Journal, cut
+from cereus.spark.live.state.stored import BucketState, Head, Store
+from cereus.spark.live.state.warm import WARM
 
 MILLISECOND = 1000
 
@@ -86,12 +86,11 @@ class Bucket:
     ) -> Iterator[BucketOutput]:
         """Take in what has arrived; what the watermark (in milliseconds) completes. `heard`: the
         source has brought something; `now` is the time of the clock."""
-        passed = self._passed(watermark, now, heard)
         tables = [from_bytes(data) for data in arrived]
         yield from self._change_rules([table for table in tables if ROW in table.column_names])
-        late, events = self._split_late(
-            self._events([table for table in tables if ROW not in table.column_names])
-        )
+        every = self._events([table for table in tables if ROW not in table.column_names])
+        passed = self._passed(watermark, now, heard, every)
+        late, events = self._split_late(every)
         if self.recipe.late and late.num_rows:
             yield BucketOutput(to_bytes(*self._as_late(late)))
         waiting = events
@@ -107,20 +106,27 @@ class Bucket:
         self.journal.save()
         WARM.keep(self.recipe.fingerprint, self.number, self.journal.memory)
 
-    def _passed(self, watermark: int, now: int, heard: bool) -> int | None:
-        """Up to when time has passed. In a silent source it passes by the clock, from where the
-        watermark was; it never goes back."""
+    def _passed(self, watermark: int, now: int, heard: bool, events: pa.Table) -> int | None:
+        """Up to when time has passed; it never goes back."""
+        silent = self._silent(now, heard)
+        reached = [] if self.head.passed is None else [self.head.passed]
+        if watermark > 0:
+            reached.append((watermark + silent) * MILLISECOND)
+        if self.recipe.delay is not None and events.num_rows:
+            # not the latest time itself: more events of that time may come
+            reached.append(int(events.column(AT).to_numpy().max()) - self.recipe.delay - 1)
+        return max(reached, default=None)
+
+    def _silent(self, now: int, heard: bool) -> int:
+        """The milliseconds that pass by the clock, in a source that has been silent for long."""
         idle = self.recipe.idle
         if idle is None:
-            return watermark * MILLISECOND if watermark > 0 else None
+            return 0
         if heard or self.head.heard is None:
             self.journal.know(heard=now)
-        if watermark <= 0:
-            return None
         assert self.head.heard is not None
         silent = now - self.head.heard
-        passed = (watermark + (silent if silent >= idle else 0)) * MILLISECOND
-        return max(passed, self.head.passed or passed)
+        return silent if silent >= idle else 0
 
     # ------------------------------------------------------------ rules
 

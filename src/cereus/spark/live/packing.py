@@ -11,6 +11,7 @@ from pyspark import TaskContext
 
 from cereus.errors import DataError
 from cereus.spark.live.recipe import AT, BUCKET, DATA
+from cereus.spark.live.settling import settle
 from cereus.spark.worker import joined
 
 PACKED = pa.schema([(BUCKET, pa.int32()), (DATA, pa.binary())])
@@ -21,9 +22,10 @@ PACKED_TYPE = f"{BUCKET} int, {DATA} binary"
 
 @dataclass(frozen=True)
 class Packing:
-    """Packs the events of `buckets` buckets; `events` are the columns that travel."""
+    """Packs the events of these buckets: in a row, BUCKET is the place of one of them. `events` are
+    the columns that travel."""
 
-    buckets: int
+    buckets: tuple[int, ...]
     events: pa.Schema
     time: str
 
@@ -31,10 +33,11 @@ class Packing:
         """The first task has a row for every bucket, so that all of them see every watermark."""
         context = TaskContext.get()
         if context is None or context.partitionId() == 0:
-            every = pa.array(range(self.buckets), pa.int32())
-            yield pa.record_batch([every, pa.nulls(self.buckets, pa.binary())], schema=PACKED)
+            every = pa.array(self.buckets, pa.int32())
+            yield pa.record_batch([every, pa.nulls(len(every), pa.binary())], schema=PACKED)
         for batch in joined(batches, PACKED_AT_ONCE):
             yield self.packed(batch)
+        settle()
 
     def packed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a batch, one row per bucket that has any."""
@@ -56,9 +59,8 @@ class Packing:
             to_bytes(events.slice(int(begin), int(end - begin)))
             for begin, end in zip(begins, ends, strict=True)
         ]
-        return pa.record_batch(
-            [pa.array(present.astype(np.int32)), pa.array(data, pa.binary())], schema=PACKED
-        )
+        numbers = pa.array(np.array(self.buckets, np.int32)[present])
+        return pa.record_batch([numbers, pa.array(data, pa.binary())], schema=PACKED)
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -67,6 +69,7 @@ def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for data in batch.column(DATA):
             if data.is_valid:
                 yield from pa.ipc.open_stream(data.as_buffer())
+    settle()
 
 
 def to_bytes(*batches: pa.RecordBatch) -> bytes:

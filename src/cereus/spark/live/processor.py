@@ -12,9 +12,10 @@ from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cereus.spark.live.bucket import Bucket
-from cereus.spark.live.copies import Copies
 from cereus.spark.live.pulse import BEAT
 from cereus.spark.live.recipe import DATA, Recipe
+from cereus.spark.live.settling import settle
+from cereus.spark.live.state.copies import Copies
 
 # types, not texts: each text would be one more question to the JVM
 VALUE = st.StructType().add("description", st.StringType()).add("small", st.BinaryType())
@@ -65,6 +66,7 @@ class Matcher(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is open: the state is Spark's."""
+        settle()
 
 
 class SparkStore:

@@ -19,8 +19,8 @@ BEAT = b""
 """What a packed row holds that is a beat: no event."""
 
 
-def beats(spark: SparkSession, buckets: int) -> DataFrame:
+def beats(spark: SparkSession, buckets: tuple[int, ...]) -> DataFrame:
     """A packed row for every bucket at every beat."""
     pulse = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
-    every = F.explode(F.sequence(F.lit(0), F.lit(buckets - 1)))
+    every = F.explode(F.array(*(F.lit(each) for each in buckets)))
     return pulse.load().select(every.alias(BUCKET), F.lit(BEAT).alias(DATA))

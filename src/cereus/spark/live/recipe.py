@@ -28,6 +28,8 @@ class Recipe:
     timed        whether the time that passes may complete something by itself
     idle         milliseconds of silence of the whole source after which time passes by the clock;
                  None: never
+    delay        where events do not wait for Spark's watermark: how many microseconds one may be
+                 behind the latest of its bucket; None where they wait
     late         whether late events come out, in the column LATE
     on_change    what to do with the state of another query: refuse it, restart without it, or keep
                  it, if it has the same `carries`
@@ -50,6 +52,7 @@ class Recipe:
     idle: int | None = None
     rules: tuple[str, ...] | None = None
     carries: str | None = None
+    delay: int | None = None
 
     @property
     def packed(self) -> pa.Schema:

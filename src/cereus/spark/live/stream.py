@@ -21,6 +21,7 @@ from cereus.language.pattern import PatternQuery
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
+from cereus.spark.live.buckets import ONLY, identity_of
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import COUNTS, OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
@@ -32,27 +33,19 @@ from cereus.spark.worker import Matching
 from cereus.stream import UNITS, Stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
 
 log = logging.getLogger("cereus.spark")
 
 VERSION = 1
 """Of the state in checkpoints."""
 ON_CHANGE = ("refuse", "restart", "keep")
-MOST_BUCKETS = 32
-BUCKETS_PER_TASK = 4
 MARK = "__cereus_time"
 """The time as Spark's watermark needs it, where the time column is no timestamp."""
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes that a column has a watermark."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-
-
-def buckets_for(spark: SparkSession) -> int:
-    """How many buckets there are unless it is said: some for each task, so that these are equal."""
-    tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or MOST_BUCKETS)
-    return min(MOST_BUCKETS, BUCKETS_PER_TASK * tasks)
 
 
 class Arranged(Protocol):
@@ -95,16 +88,15 @@ class Live:
     query: LiveSource
     late: bool
     on_change: str
-    buckets: int
+    buckets: tuple[int, ...]
     name: str
     idle: str | None = field(default=None, kw_only=True)
+    eager: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.on_change not in ON_CHANGE:
             hint = did_you_mean(str(self.on_change), list(ON_CHANGE))
             raise CereusError(f"unknown on_change={self.on_change!r}", hint=hint)
-        if not 0 < self.buckets <= 1 << 15:
-            raise CereusError(f"buckets={self.buckets!r} is not from 1 to {1 << 15}")
 
     # ------------------------------------------------------------ what comes out
 
@@ -133,8 +125,7 @@ class Live:
             log.warning("the whole stream is matched in one task (no keys): %s", self.query.text)
         packed = self._packed()
         if self.recipe.idle is not None:
-            buckets = self.buckets if self.arranged.groups else 1
-            packed = packed.unionByName(beats(spark, buckets))
+            packed = packed.unionByName(beats(spark, self.used))
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
@@ -152,8 +143,13 @@ class Live:
         if not is_instant or self.time not in self.arranged.travelling:
             travelling.append(self._at.alias(AT))  # every column costs the JVM, in every row
         events = events.select(self._bucket, *travelling)
-        buckets = self.buckets if self.arranged.groups else 1
-        return events.mapInArrow(Packing(buckets, self.recipe.packed, self.time).run, PACKED_TYPE)
+        packing = Packing(self.used, self.recipe.packed, self.time)
+        return events.mapInArrow(packing.run, PACKED_TYPE)
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The buckets that there are: one, where the stream has no keys."""
+        return self.buckets if self.arranged.groups else ONLY
 
     # ------------------------------------------------------------ columns
 
@@ -181,7 +177,7 @@ class Live:
         if not self.arranged.groups:
             return F.lit(0).alias(BUCKET)
         values = [_one_zero(path, self.arranged.df.schema) for path in self.arranged.groups]
-        return F.pmod(F.xxhash64(*values), F.lit(self.buckets)).cast("int").alias(BUCKET)
+        return F.pmod(F.xxhash64(*values), F.lit(len(self.buckets))).cast("int").alias(BUCKET)
 
     # ------------------------------------------------------------ what the workers do
 
@@ -206,7 +202,14 @@ class Live:
             self._idle,
             self._rules,
             self._carries(events, order),
+            self._delay if self.eager else None,
         )
+
+    @property
+    def _delay(self) -> int:
+        """Microseconds that an event may be late by."""
+        marked = MARK if MARK in self.marked.columns else self.time
+        return int(self.marked.schema[marked].metadata[DELAY]) * 1000
 
     @property
     def _idle(self) -> int | None:
@@ -257,7 +260,8 @@ class Live:
 
     def _digest(self, identity: object, events: pa.Schema, order: list[Path]) -> str:
         """Identifies state of what has this identity."""
-        parts = (VERSION, identity, str(events), order, self.arranged.groups, self.buckets)
+        known = identity_of(self.buckets)
+        parts = (VERSION, identity, str(events), order, self.arranged.groups, known)
         return hashlib.sha256(repr((parts, self.arranged.shown)).encode()).hexdigest()[:16]
 
 

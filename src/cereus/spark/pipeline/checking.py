@@ -30,8 +30,8 @@ from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.prometheus import parsed
-from cereus.spark.pipeline.sink_checking import SinkChecker
-from cereus.spark.pipeline.sink_spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
+from cereus.spark.pipeline.sinks.checking import SinkChecker
+from cereus.spark.pipeline.sinks.spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
 from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
 from cereus.writing.target import FORMATS
 

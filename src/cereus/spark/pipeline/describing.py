@@ -8,7 +8,7 @@ from cereus.language.compiled import sections
 from cereus.query import Query
 from cereus.spark.pipeline.graph import STREAM, Graph
 from cereus.spark.pipeline.rules import CheckedRules
-from cereus.spark.pipeline.sink_spec import (
+from cereus.spark.pipeline.sinks.spec import (
     FileSink,
     ForeachSink,
     KafkaSink,

@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 """The names that lead to a value: `("queries", "runs", "text")`."""
 AT = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
-DEEP_KEY = re.compile(r"(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
+DEEP_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
 """A key of more than a hundred names; tomllib would take minutes for some thousands."""
 LONG = 1 << 12
 """Characters of a statement that is long."""
@@ -132,7 +132,7 @@ def read(path: str | Path) -> Document:
 
 
 def parsed(text: str, path: Path) -> Document:
-    text = text.replace("\r\n", "\n")  # as tomllib reads it
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")  # as tomllib reads it
     try:
         if DEEP_KEY.search(text):
             raise RecursionError

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from cereus.language.protocol import Language
 from cereus.language.registry import language, names
-from cereus.spark.pipeline.sink_spec import Sink
+from cereus.spark.pipeline.sinks.spec import Sink
 from cereus.spark.pipeline.spec import QueryOf, RuleFolder, Spec, StreamOf
 from cereus.stream import Stream
 

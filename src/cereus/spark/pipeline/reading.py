@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from cereus.errors import did_you_mean
-from cereus.spark.pipeline import kinds, sink_spec, spec
+from cereus.spark.pipeline import kinds, spec
 from cereus.spark.pipeline.document import Document, Key
+from cereus.spark.pipeline.sinks import spec as sink_spec
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ class Reader:
         if name is None:
             self.document.wrong(key, "the key 'format' is missing", f"one of {_list(by_format)}")
             return None
-        if name not in by_format:
+        if not isinstance(name, str) or name not in by_format:
             hint = did_you_mean(str(name), by_format)
             self.document.wrong((*key, "format"), f"{name!r} is no known format", hint)
             return None
@@ -114,6 +115,8 @@ class Reader:
             return self.location(key, value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             return self.refuse(key, value, WORDS[kind])
+        if key[-1] == "time" and not value:
+            return self.refuse(key, value, "the name of a column")
         return value
 
     def choice(self, key: Key, value: Any, known: tuple[str, ...]) -> Any:
@@ -127,6 +130,8 @@ class Reader:
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
             return self.refuse(key, value, "a text or a list of texts")
+        if key[-1] == "from" and not listed:
+            return self.refuse(key, value, "the name of a stream, or some of them,")
         return tuple(listed)
 
     def settings(self, key: Key, value: Any) -> Any:
@@ -148,13 +153,22 @@ class Reader:
     def location(self, key: Key, value: Any) -> Any:
         if not isinstance(value, str) or not value:
             return self.refuse(key, value, "a path")
-        return kinds.Location(value if "://" in value else self.home / Path(value).expanduser())
+        if "\0" in value or max(map(len, value.encode(errors="replace").split(b"/"))) > LONGEST:
+            self.document.wrong(key, "no file can have this name", "write a shorter path")
+            return WRONG
+        try:
+            return kinds.Location(value if "://" in value else self.home / Path(value).expanduser())
+        except RuntimeError:
+            self.document.wrong(key, "there is no such home directory", "write the whole path")
+            return WRONG
 
     def refuse(self, key: Key, value: Any, wanted: str) -> Any:
         self.document.wrong(key, f"{wanted} is needed, not {_what(value)}")
         return WRONG
 
 
+LONGEST = 255
+"""Bytes of a name in a path; file systems have no longer ones."""
 WORDS: dict[Any, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from cereus.language.registry import default_name, dialect_of
 from cereus.sources import Files
 from cereus.spark.pipeline.kinds import Location, Name, Names, Params, Settings, Types
-from cereus.spark.pipeline.sink_spec import Sink
+from cereus.spark.pipeline.sinks.spec import Sink
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,7 @@ class QueryOf:
     on_change        live: whether the state of another query in the checkpoint is refused,
                      dropped to start afresh, or kept, where only constants or the output differ
     idle             live: when the source has been silent for so long, time passes by the clock
+    eager            live: what the latest events complete is read at once, not a micro-batch later
     """
 
     from_: Names
@@ -172,6 +173,7 @@ class QueryOf:
     type: str | None = None
     on_change: Literal["refuse", "restart", "keep"] = "refuse"
     idle: str | None = None
+    eager: bool = False
 
     @property
     def language(self) -> str:

@@ -26,5 +26,5 @@ def spark_type(kind: pa.DataType, name: str) -> st.DataType:
     except Exception:  # Spark has several classes for it
         raise DataError(
             f"the column {name!r} has the type {kind}, which Spark does not have",
-            hint=f'give it another: types={{"{name}": "string"}}',
+            hint="write the files with another one, or use the local engine",
         ) from None

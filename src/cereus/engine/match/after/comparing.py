@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.automata.memory.absence import THIS
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.runner import Runner
+from cereus.engine.memory import NO_INTS
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents
 from cereus.expr import tree as ex

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.after.comparing import ComparedFollowers
 from cereus.engine.match.runner import Runner
+from cereus.engine.memory import NO_INTS
 from cereus.engine.results.match_chunks import LISTED, MatchChunk, joined
 from cereus.state import checked
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from cereus.clauses.tree import EventWindow
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.after.following import NEVER, latest_times
 from cereus.engine.match.runner import Runner
+from cereus.engine.memory import NO_INTS
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.plan.timeouts import TimeoutPlans
 from cereus.state import checked
@@ -100,8 +101,10 @@ class OpenStarts:
         if not len(self.open):
             return passed
         if isinstance(self.plans.window, EventWindow):
-            windows = self._windows(self.open)
-            full: Mask = windows.high - windows.low == self.plans.window.size
+            # a match that waits for its window to pass is complete with the event behind it
+            size = self.plans.window.size + self.runner.plan.traits.closes
+            windows = self._windows(self.open, size)
+            full: Mask = windows.high - windows.low == size
             return full
         keys = self.runner.history.keys[self._places(self.open)].astype(np.int64)
         for events in self.runner.events_read:
@@ -134,7 +137,8 @@ class OpenStarts:
     def _deadlines(self, starts: Ints) -> Ints:
         return self.runner.history.times[self._places(starts)] + self.span
 
-    def _windows(self, starts: Ints) -> Windows:
+    def _windows(self, starts: Ints, size: int | None = None) -> Windows:
+        """The windows of these events; of other than their own `size`, if it is given."""
         if not len(starts):
             return Windows(starts, starts, starts, starts)
         history, places = self.runner.history, self._places(starts)
@@ -146,7 +150,7 @@ class OpenStarts:
         low = ranks[places - base]
         ends = np.searchsorted(keys[order], keys[places - base], "right")
         if isinstance(self.plans.window, EventWindow):
-            high = np.minimum(low + self.plans.window.size, ends)
+            high = np.minimum(low + (size or self.plans.window.size), ends)
         else:
             times = history.times[base:][order]
             high = first_above(times, low, ends, self._deadlines(starts))

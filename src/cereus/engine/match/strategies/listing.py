@@ -16,7 +16,6 @@ import numpy as np
 from cereus.clauses.tree import Strategy
 from cereus.engine.ingest.events import Events
 from cereus.engine.kernel.kernel import Kernel
-from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk, joined
 
@@ -45,7 +44,7 @@ class ListingRunner(Runner):
     def _new_kernel(self) -> Kernel:
         """LIMIT counts what was chosen, unless it leaves nothing to choose."""
         limit = 0 if self.plan.query.limit == 0 else None
-        return Kernel(self.table, replace(KernelOptions.of(self.plan, self.limits), limit=limit))
+        return Kernel(self.table, replace(self.options, limit=limit))
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
         chunks = [chunk.copied() for chunk in super().run(events)]

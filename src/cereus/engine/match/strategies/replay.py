@@ -21,13 +21,13 @@ from cereus.automata.selection import Begun
 from cereus.automata.strategies import select
 from cereus.clauses.tree import Consume
 from cereus.engine.ingest.clock import RowNumbers
-from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_input import KernelInput
-from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
+from cereus.engine.memory import NO_INTS
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
 from cereus.state import checked
@@ -66,8 +66,7 @@ class ReplayRunner(Runner):
 
     def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
         super().__init__(plan, schema, **options)
-        options_of_plan = KernelOptions.of(plan, self.limits)
-        self.chooser_options = replace(options_of_plan, windowed=False, consuming=False)
+        self.chooser_options = replace(self.options, windowed=False, consuming=False)
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
@@ -75,8 +74,8 @@ class ReplayRunner(Runner):
     def _new_kernel(self) -> Kernel:
         """One match is enough to know that the strategy has something to choose from."""
         limit = 1 if self.plan.query.limit is None else min(1, self.plan.query.limit)
-        options = KernelOptions.of(self.plan, self.limits)
-        return Kernel(self.table, replace(options, limit=limit, with_labels=False, watching=True))
+        options = replace(self.options, limit=limit, with_labels=False, watching=True)
+        return Kernel(self.table, options)
 
     def forget(self) -> None:
         super().forget()

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.errors import DataError, SnapshotError
+from cereus.errors import DataError
 from cereus.languages.algebra.detect.instructions import NEVER
+from cereus.languages.algebra.detect.layout import Starts
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
@@ -22,6 +23,7 @@ from cereus.languages.algebra.detect.ticks import (
     no_rows,
 )
 from cereus.state import checked
+from cereus.state.damage import damaged
 
 Int64s = npt.NDArray[np.int64]
 
@@ -101,11 +103,25 @@ class Detector:
     # ------------------------------------------------------------ keys
 
     def busy_keys(self, keys: int) -> Int64s:
-        """Those of so many keys that differ from new ones: something of them is remembered."""
+        """Those of so many keys that differ from new ones: something of them is remembered that is
+        not too old to matter at the earliest time that may still come."""
         busy = np.zeros(keys, np.bool_)
-        busy[: self.keys] = np.any(self.states[:, self.program.layout.lasting] != NEVER, axis=1)
+        for starts in self.program.layout.lasting:
+            busy[: self.keys] |= self._matters(starts)
         busy[self.waiting.keys] = True
         return np.flatnonzero(busy)
+
+    def _matters(self, starts: Starts) -> npt.NDArray[np.bool_]:
+        """The keys in which something of this has begun, and is not too old."""
+        end = starts.first + starts.stride * starts.room
+        begun = self.states[:, starts.first : end : starts.stride]
+        matters = begun != NEVER
+        if starts.length is not None:
+            matters &= np.arange(starts.room) < self.states[:, starts.length, np.newaxis]
+        if starts.age is not None and self.earliest is not None:
+            matters &= begun >= self.earliest - starts.age
+        in_keys: npt.NDArray[np.bool_] = np.any(matters, axis=1)
+        return in_keys
 
     def keep(self, kept: Int64s) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
@@ -136,7 +152,7 @@ class Detector:
         width = self.program.layout.state_width
         lengths = [keys * width, waiting, waiting * words, waiting, waiting]
         if len(body) != 8 * sum(lengths):
-            raise SnapshotError("this snapshot is cut short or too long")
+            raise damaged("it is cut short, or too long")
         cells = np.frombuffer(body, np.int64).copy()
         states, times, masks, rows, numbers = np.split(cells, np.cumsum(lengths)[:-1])
         rest = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
@@ -156,11 +172,8 @@ class Detector:
         try:
             header: dict[str, Any] = json.loads(line)
         except ValueError:
-            raise SnapshotError("this is no snapshot of an event expression") from None
+            raise damaged("it is no snapshot of an event expression") from None
         for name, value in self._identity().items():
             if not isinstance(header, dict) or header.get(name) != value:
-                raise SnapshotError(
-                    f"this snapshot belongs to another query or version ({name} differs)",
-                    hint=f"restore it with the expression it was taken from, not {value!r}",
-                )
+                raise damaged(f"it is of another query, or version: {name} differs")
         return header

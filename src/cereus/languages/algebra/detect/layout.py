@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from cereus.languages.algebra.detect.instructions import FIRST_REGISTER, NEVER, NEVER_CELL, NO_QUEUE
 from cereus.languages.algebra.sizes import Sized, sized
@@ -18,6 +19,7 @@ from cereus.languages.algebra.tree import (
     Negation,
     Sequence,
     TemporalRestriction,
+    tau_length,
 )
 
 Source = tuple[int, int, int]
@@ -45,6 +47,18 @@ class Addresses:
     """Where the layout's sources for Qᵢ begin."""
 
 
+class Starts(NamedTuple):
+    """Where a state has the starts of what has begun: in `room` cells from `first` on, at this
+    distance, as many as cell `length` says, or in all. They matter for `age` after the start; None:
+    for ever."""
+
+    first: int
+    age: int | None
+    length: int | None = None
+    stride: int = 1
+    room: int = 1
+
+
 @dataclass(frozen=True)
 class Layout:
     places: dict[EventExpression, Addresses]
@@ -53,22 +67,36 @@ class Layout:
     state_at: int
     """Where the state begins: it runs to the end of the memory."""
     sources: tuple[Source, ...] = ()
+    ages: dict[EventExpression, int | None] = field(default_factory=dict)
+    """How long after its start an instance in a subexpression matters: the shortest restriction
+    around it, or None without any. Whatever it becomes a part of starts no later, and ends later
+    than all that was. Of the instances of one tick the one that starts last is taken, so what is
+    too old stands in nobody's way either."""
 
     @property
     def state_width(self) -> int:
         return len(self.initial) - self.state_at
 
     @cached_property
-    def lasting(self) -> tuple[int, ...]:
-        """The cells of a state that make a difference to instances yet to begin. What a queue holds
-        has been in such a cell, and a negation asks only about starts before what it remembers."""
-        cells = (
-            cell
-            for node, place in self.places.items()
-            if not isinstance(node, Negation)
-            for cell in (place.left, place.right)
-        )
-        return tuple(cell - self.state_at for cell in cells if cell != NEVER_CELL)
+    def lasting(self) -> tuple[Starts, ...]:
+        """What makes a difference to instances yet to begin. Where it does for ever, what a queue
+        holds has been in the cell before it; a negation asks only about starts before what it
+        remembers."""
+        lasting: list[Starts] = []
+        for node, place in self.places.items():
+            age = self.ages[node]
+            if not isinstance(node, Negation):
+                cells = [cell for cell in (place.left, place.right) if cell != NEVER_CELL]
+                lasting += [Starts(cell - self.state_at, age) for cell in cells]
+            if place.queue != NO_QUEUE and age is not None:
+                length = place.queue - self.state_at
+                lasting.append(Starts(length + 2, age, length, place.stride, place.room))
+        return tuple(lasting)
+
+    @cached_property
+    def longest_age(self) -> int | None:
+        """After so long nothing matters that does not for ever; None if all does."""
+        return max((each.age for each in self.lasting if each.age is not None), default=None)
 
 
 def lay_out(expression: EventExpression, *, values: bool) -> Layout:
@@ -79,7 +107,26 @@ def lay_out(expression: EventExpression, *, values: bool) -> Layout:
     state_at = len(builder.memory)
     for node, part in nodes.items():
         builder.places[node] = builder.place(part, registers[node])
-    return Layout(builder.places, tuple(builder.memory), state_at, tuple(builder.sources))
+    sources = tuple(builder.sources)
+    return Layout(builder.places, tuple(builder.memory), state_at, sources, _ages(expression))
+
+
+def _ages(expression: EventExpression) -> dict[EventExpression, int | None]:
+    """Of every subexpression the shortest restriction around it; if it stands in several places,
+    the longest of those."""
+    ages: dict[EventExpression, int | None] = {}
+    pending: list[tuple[EventExpression, int | None]] = [(expression, None)]
+    while pending:
+        node, age = pending.pop()
+        known = ages.get(node, -1)
+        if known is None or (age is not None and age <= known):
+            continue
+        ages[node] = age
+        if isinstance(node, TemporalRestriction):
+            length = tau_length(node.tau)
+            age = length if age is None else min(age, length)
+        pending += [(child, age) for child in node.children()]
+    return ages
 
 
 @dataclass

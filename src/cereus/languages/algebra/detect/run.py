@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.interrupts import look_up
-from cereus.errors import DataError
 from cereus.languages.algebra.detect import detection
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.ticks import Ticks
@@ -59,8 +58,8 @@ def detect_chunks(
     """The same in parts of at most CHUNK instances and about as many rows."""
     keys = len(ticks.key_ticks) - 1
     states = program.new_states(keys) if states is None else states
-    if states.shape != (keys, program.layout.state_width):
-        raise DataError(f"a state of shape {states.shape} for {keys} keys of another program")
+    if states.shape != (keys, program.layout.state_width):  # compiled code relies on it
+        raise ValueError(f"states of shape {states.shape} for {keys} keys of another program")
     memory = np.array(program.layout.initial, np.int64)
     schedules = program.schedules(ticks.masks)
     chunk = max(1, min(TICKS, CHUNK // max(1, program.constituents)))

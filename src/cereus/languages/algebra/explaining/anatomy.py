@@ -73,9 +73,16 @@ def _joined(parts: tuple[Expression, ...]) -> Expression | None:
 def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
     for count, unit in enumerate(_units(query.written), 1):
         prefix = _prefix(query.written, count)
-        alone = isinstance(prefix, algebra.Primitive) and not query.merge_ties
+        alone = _is_one_event(prefix) and not query.merge_ties
         tests = tuple(_tests(unit, schema))
         yield Step(_name(unit), tests, query.of(prefix), alone=alone)
+
+
+def _is_one_event(expression: algebra.EventExpression) -> bool:
+    """Whether what occurs is an event that has no length, so that it is not too long."""
+    while isinstance(expression, algebra.TemporalRestriction):
+        expression = expression.body
+    return isinstance(expression, algebra.Primitive)
 
 
 def _name(unit: algebra.EventExpression) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cereus.explain.dot import FONT, escaped, graph, legend
-from cereus.explain.wording import test_text
 from cereus.languages.algebra.detect.instructions import NO_QUEUE
 from cereus.languages.algebra.detect.layout import Addresses, lay_out
 from cereus.languages.algebra.text import SIGNS, tau_text
@@ -16,7 +15,6 @@ from cereus.languages.algebra.tree import (
     Negation,
     Sequence,
     TemporalRestriction,
-    primitives,
 )
 
 if TYPE_CHECKING:
@@ -35,20 +33,32 @@ def detection_dot(query: AlgebraQuery) -> str:
     """A node for each subexpression; equal ones are one, as in detection (Fig. 4)."""
     places = lay_out(query.expression, values=query.values).places
     numbers = {node: f"e{place}" for place, node in enumerate(places)}
-    lines = [*STYLE, f'label="{_legend(query)}";', *_nodes(places, numbers)]
+    lines = [*STYLE, f'label="{_legend(query, places)}";', *_nodes(places, numbers)]
     lines.append(f"{numbers[query.expression]} -> end;")
     return graph("detection", lines)
 
 
-def _legend(query: AlgebraQuery) -> str:
-    tests = zip(primitives(query.expression), query.tests(), strict=True)
-    lines = [f"{primitive}: {test_text(test)}" for primitive, test in tests]
+def _legend(query: AlgebraQuery, places: dict[EventExpression, Addresses]) -> str:
     bounds = query.bounds
-    lines += [
+    lines = [
+        *_names(places),
         f"at most {bounds.steps} steps a tick and {bounds.memory} memory units",
         f"{bounds.state_bytes} bytes for each key",
     ]
     return legend(lines)
+
+
+def _names(places: dict[EventExpression, Addresses]) -> Iterator[str]:
+    """What the letters of what is kept stand for."""
+    kinds = {type(node) for node in places}
+    if Conjunction in kinds:
+        yield "l, r: the last instances of the left and of the right part"
+    elif Sequence in kinds:
+        yield "l: the last instance of the left part"
+    if any(isinstance(n, Sequence) and p.queue != NO_QUEUE for n, p in places.items()):
+        yield "Q: instances of the left part that are still too young to be l"
+    if Negation in kinds:
+        yield "t: the latest start of the right part"
 
 
 def _nodes(

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from cereus.explain.phrases import event_words, grouped, keys_words, sentence, with_article
+from cereus.explain.phrases import (
+    any_order_words,
+    choice_words,
+    event_words,
+    grouped,
+    keys_words,
+    sentence,
+    with_article,
+)
 from cereus.languages.algebra import tree as algebra
 from cereus.plan.tests import conjuncts
 from cereus.syntax.literals import duration_text
 
 
 def words(expression: algebra.EventExpression, keys: Sequence[tuple[str, ...]]) -> str:
-    return sentence([_part(expression), keys_words(keys) if keys else ""])
+    return sentence([*_sentence_parts(expression), keys_words(keys) if keys else ""])
+
+
+def _sentence_parts(expression: algebra.EventExpression) -> Iterator[str]:
+    """The parts of a sentence: what is around the whole needs no parentheses."""
+    if isinstance(expression, algebra.Negation):
+        yield from _sentence_parts(expression.left)
+        yield f"without {grouped(_part(expression.right))} meanwhile"
+    else:
+        yield _part(expression)
 
 
 def _part(node: algebra.EventExpression) -> str:
@@ -23,15 +40,26 @@ def _part(node: algebra.EventExpression) -> str:
             return with_article(event_words(noun, conditions))
         case algebra.Sequence(left, right):
             return f"{_part(left)}, then {_part(right)}"
-        case algebra.Disjunction(left, right):
-            return f"either {grouped(_part(left))} or {grouped(_part(right))}"
-        case algebra.Conjunction(left, right):
-            return f"{grouped(_part(left))} and {grouped(_part(right))}, in any order"
+        case algebra.Disjunction():
+            return choice_words(map(_part, _operands(node, algebra.Disjunction)))
+        case algebra.Conjunction():
+            return any_order_words(map(_part, _operands(node, algebra.Conjunction)))
         case algebra.Negation(left, right):
             return f"{grouped(_part(left))} without {grouped(_part(right))} meanwhile"
         case algebra.TemporalRestriction(body, tau):
             return f"{_part(body)}, all within {_length(tau)}"
     return "what never occurs"
+
+
+def _operands(
+    node: algebra.EventExpression, kind: type[algebra.EventExpression]
+) -> Iterator[algebra.EventExpression]:
+    """What an operator joins, however it is nested."""
+    if isinstance(node, kind):
+        for child in node.children():
+            yield from _operands(child, kind)
+    else:
+        yield node
 
 
 def _length(tau: algebra.Tau) -> str:

@@ -29,6 +29,8 @@ from cereus.plan.tests import EventTest
 Query = PatternQuery[cel.Formula]
 UNSEEN = (cel.Not, cel.Project, cel.Start)
 """Patterns whose matches depend on events that they do not show."""
+CHOOSING = (cel.Select, cel.Project)
+"""Parts that steps leave out, and that conditions around them may look at."""
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
@@ -126,11 +128,14 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
         strategy=_kept(tree.strategy),
     )
     units = list(_units(tree.formula))
+    chooses = any(isinstance(node, CHOOSING) for node in tree.formula.walk())
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)
         tests = tuple(tests_of(unit, tree, query.stream, schema))
         upto = query.replaced(query=replace(clauses, formula=prefix))
-        yield Step(_name(unit), tests, upto, alone=len(tests) == 1 and _is_test(prefix, tests[0]))
+        alone = len(tests) == 1 and _is_test(prefix, tests[0])
+        last = count == len(units) and tree.unfollowed is None and not chooses
+        yield Step(_name(unit), tests, upto, alone=alone, last=last)
 
 
 def _is_test(formula: cel.Formula, test: EventTest) -> bool:

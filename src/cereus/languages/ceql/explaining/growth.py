@@ -2,7 +2,8 @@
 
 States that remember values keep, of a variable, every value that may still decide. Where the
 variable repeats and may skip events (`b+`), each set of its events is a partial match of its own,
-and so may be what is remembered of it: a sum, or the set of values. Registers never do that.
+and so may be what is remembered of it: a sum, or the set of values. Where the extremes of the
+values decide, registers keep no more than these.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cereus.automata.memory.filters import Side, Value
+from cereus.automata.memory.intervals import is_interval
 from cereus.clauses.tree import Strategy
+from cereus.explain.conditions import comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
@@ -83,11 +87,10 @@ def exponential(plan: Plan) -> list[str]:
     if plan.query.strategy is Strategy.STRICT:
         return []
     compared = conditions(plan)
-    if plan.traits.registers:
-        compared = [each for each in compared if _totals(each.condition)]
-    elif plan.why_values == NO_SCHEMA and all(each.why is None for each in compared):
+    in_registers = plan.traits.registers or (
         # registers, as soon as the types are known
-        compared = [each for each in compared if _totals(each.condition)]
+        plan.why_values == NO_SCHEMA and all(each.why is None for each in compared)
+    )
     return [
         f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
         f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
@@ -95,7 +98,20 @@ def exponential(plan: Plan) -> list[str]:
         for each in compared
         for name in sorted(variables(each.condition) & repeating(each.body))
         if _kept(each.condition, name)
+        and (not in_registers or _totals(each.condition) or _is_set(plan, each.condition, name))
     ]
+
+
+def _is_set(plan: Plan, condition: Expression, name: str) -> bool:
+    """Whether registers keep a set of values of a variable."""
+    if not plan.traits.registers:
+        return not is_interval(condition, name)
+    for node in comparisons(plan.automaton):
+        sides: tuple[Side | Value, ...] = node.sides
+        for place, side in enumerate(sides):
+            if side.needed and side.variable == name and node.slot(place).is_set:
+                return True
+    return False
 
 
 MANY_PARTS = 8
@@ -114,8 +130,8 @@ def many_parts(plan: Plan) -> list[str]:
     return [
         f"this is slow: ALL of {count} parts has a state for every set of parts that has come, up "
         f"to {2**count:,}, and an event moves half of them; keep WITHIN short, or write some of "
-        "the parts as a sequence; an ALL of single events of different types, on its own and with "
-        "all of them selected, has no such states"
+        "the parts as a sequence; an ALL of single events of different types, on its own or before "
+        "one more event, with all of them selected, has no such states"
         for count in counts[:1]  # what is inside another has fewer
     ]
 

@@ -65,8 +65,8 @@ def _has_several_events(formula: cel.Formula) -> bool:
             return _has_several_events(body)
         case cel.Unless(left, _):
             return _has_several_events(left)
-        case cel.Or(left, right):
-            return _has_several_events(left) or _has_several_events(right)
+        case cel.Or(operands):
+            return any(map(_has_several_events, operands))
     return True
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from cereus.clauses.print import window_text
 from cereus.explain.phrases import (
     CHOSEN,
+    any_order_words,
+    choice_words,
     clause_words,
     condition_words,
     event_words,
@@ -19,7 +21,8 @@ from cereus.explain.phrases import (
 )
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import conditions_on_single_events, conjuncts_of
-from cereus.languages.ceql.print import formula_text, gap_text
+from cereus.languages.ceql.print import formula_text
+from cereus.syntax.literals import duration_text
 
 ANY_EVENT = "event"
 
@@ -57,15 +60,16 @@ class _Phrasing:
                 return f"{self.part(left)}, directly followed by {self.part(right)}"
             case cel.Gapped(left, right, gap, contiguous):
                 word = "directly followed" if contiguous else "then"
-                return f"{self.part(left)}, {word} ({gap_text(gap)} later) {self.part(right)}"
+                by = " by" if contiguous else ""
+                return f"{self.part(left)}, {word}, {gap_words(gap)} later,{by} {self.part(right)}"
             case cel.Within(body, window):
                 return f"{self._inner(body)} within {window_text(window)}"
-            case cel.Or(left, right):
-                return f"either {self._inner(left)} or {self._inner(right)}"
+            case cel.Or(operands):
+                return choice_words(map(self.part, operands))
             case cel.And(left, right):
                 return f"{self._inner(left)} that is also {self._inner(right)}"
-            case cel.All(left, right):
-                return f"{self._inner(left)} and {self._inner(right)}, in any order"
+            case cel.All():
+                return any_order_words(map(self.part, _parts_of_all(node)))
             case cel.Unless(left, right):
                 return f"{self.part(left)}, with no {self._noun(right)} meanwhile"
             case cel.Without(body, events, through):
@@ -83,7 +87,8 @@ class _Phrasing:
             case cel.Optional(body):
                 return f"optionally {self.part(body)}"
             case cel.As(body, variable) if not isinstance(_event(body), cel.Type):
-                return f"{self.part(body)} (together {variable})"
+                together = "" if _is_one(body) else "together "
+                return f"{self.part(body)} ({together}{variable})"
         return self._events(node)
 
     def _inner(self, node: cel.Formula) -> str:
@@ -105,7 +110,7 @@ class _Phrasing:
                 case cel.Repeated(body, contiguous=contiguous):
                     apart = " without a gap" if contiguous else apart
                     if inner.gap is not None:
-                        apart += f", {gap_text(inner.gap)} from one to the next,"
+                        apart += f", {gap_words(inner.gap)} from one to the next,"
                     count, inner = _rounds(inner), body
                 case cel.Filter(body, _):
                     inner = body
@@ -142,6 +147,18 @@ class _Phrasing:
                 yield condition_words(part.condition)
 
 
+def _is_one(node: cel.Formula) -> bool:
+    """Whether it takes one event at most."""
+    match node:
+        case cel.Type():
+            return True
+        case cel.Or(operands):
+            return all(map(_is_one, operands))
+        case cel.Filter(body) | cel.As(body) | cel.Optional(body):
+            return _is_one(body)
+    return False
+
+
 def _absent(events: tuple[cel.Excluded, ...]) -> str:
     return listed(map(_absent_event, events), "or")
 
@@ -150,6 +167,23 @@ def _absent_event(event: cel.Excluded) -> str:
     noun = ANY_EVENT if event.event.name == "*" else event.event.name
     where = "" if event.predicate is None else f" where {_predicate(event.predicate)}"
     return f"{noun}{where}"
+
+
+def _parts_of_all(node: cel.Formula) -> Iterator[cel.Formula]:
+    """What ALL joins, however it is nested."""
+    if isinstance(node, cel.All):
+        yield from _parts_of_all(node.left)
+        yield from _parts_of_all(node.right)
+    else:
+        yield node
+
+
+def gap_words(gap: cel.GapLength) -> str:
+    """`at most 5 minutes`, `1 minute to 5 minutes`, `at least 1 minute`"""
+    if gap.most is None:
+        return f"at least {duration_text(gap.least or 0)}"
+    most = duration_text(gap.most)
+    return f"at most {most}" if gap.least is None else f"{duration_text(gap.least)} to {most}"
 
 
 def _event(node: cel.Formula) -> cel.Formula:

@@ -21,8 +21,8 @@ def excluded(formula: cel.Formula) -> tuple[cel.Excluded, ...]:
     match formula:
         case cel.Type():
             return (cel.Excluded(formula, span=formula.span),)
-        case cel.Or(left, right):
-            return (*excluded(left), *excluded(right))
+        case cel.Or(operands):
+            return tuple(event for part in operands for event in excluded(part))
         case cel.As(body, variable):
             return tuple(replace(e, names=(*e.names, variable)) for e in excluded(body))
         case cel.Filter(body, predicate):

@@ -70,8 +70,8 @@ def may_be_nothing(formula: cel.Formula) -> bool:
             return least == 0 or may_be_nothing(body)
         case cel.Type() | cel.Not():
             return False
-        case cel.Or(left, right):
-            return may_be_nothing(left) or may_be_nothing(right)
+        case cel.Or(operands):
+            return any(map(may_be_nothing, operands))
         case cel.Unless(left, _):
             return may_be_nothing(left)
     return all(map(may_be_nothing, formula.children()))

@@ -23,8 +23,8 @@ def surely_bound(formula: cel.Formula) -> frozenset[str]:
             return surely_bound(body) & names
         case cel.Unless(left, _):
             return surely_bound(left)
-        case cel.Or(left, right):
-            return surely_bound(left) & surely_bound(right)
+        case cel.Or(operands):
+            return frozenset.intersection(*map(surely_bound, operands))
     return NONE.union(*(surely_bound(part) for part in formula.children()))
 
 
@@ -39,6 +39,6 @@ def _marks(formula: cel.Formula) -> bool:
             return bool(surely_bound(formula))
         case cel.Unless(left, _):
             return _marks(left)
-        case cel.Or(left, right):
-            return _marks(left) and _marks(right)
+        case cel.Or(operands):
+            return all(map(_marks, operands))
     return any(map(_marks, formula.children()))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cereus.automata.strategies import FirstEventsAutomaton, select
 from cereus.clauses.tree import EventWindow, Strategy
-from cereus.errors import RefusedError, UnknownNameError, did_you_mean
+from cereus.errors import RefusedError
 from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
@@ -181,13 +181,6 @@ def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
     for node in cel.types(query.formula):
         if node.stream is None:
             continue
-        if query.streams and node.stream not in query.streams:
-            raise UnknownNameError(
-                f"the stream {node.stream!r} is not in FROM",
-                text=query.text,
-                span=node.span,
-                hint=did_you_mean(node.stream, query.streams),
-            )
         if stream.stream is None and query.streams != (node.stream,):
             raise RefusedError(
                 f"{node.stream}>{node.name} asks which stream an event came on",

@@ -1,8 +1,9 @@
 """Strategies inside a formula whose part compares events: where the kernel can choose for them.
 
 It keeps the best partial match of those that agree on what they remember, and forgets the others.
-So nothing around the strategy may tell its matches apart before they are complete: what asks about
-their events would have to follow the ones that are forgotten, too.
+So nothing around the strategy may tell its matches apart before one is chosen: what asks about
+their events would have to follow the ones that are forgotten, too. A condition that is decided by
+an event behind the strategy's part may ask about them: what it remembers goes along with each.
 """
 
 from __future__ import annotations
@@ -10,31 +11,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cereus.clauses.tree import EventWindow, Strategy
-from cereus.expr.tree import is_local, variables
+from cereus.expr.tree import Comparison, is_local, variables
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.events import operands_of
 from cereus.languages.ceql.operators.absence import is_correlated
+from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.scope import bound, mentioned
 
 CHOSEN = "MAX compares whole runs"
 AROUND = "what stands around a strategy asks about the events that it chooses from"
-NESTED = "a strategy stands inside another, and both compare whole runs"
+NESTED = (
+    "a strategy stands inside another, and both compare whole runs: all of them are remembered, "
+    "inside the window or not, and more as the stream goes on"
+)
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 ENDS = "the part under a strategy may end with an event that is not marked"
 """Why slots cannot decide."""
 
 
-def choices(
-    formula: cel.Formula, around: str | None = None
-) -> Iterator[tuple[cel.Select, str | None]]:
+def choices(formula: cel.Formula) -> Iterator[tuple[cel.Select, str | None]]:
     """The strategies that choose among matches whose events are compared, each with the reason why
     the kernel cannot (None: it can)."""
+    if not any(isinstance(node, cel.Select) for node in formula.walk()):
+        return iter(())  # most formulas, without a look at what stands around each part
+    return _choices(formula, None)
+
+
+def _choices(formula: cel.Formula, around: str | None) -> Iterator[tuple[cel.Select, str | None]]:
     if isinstance(formula, cel.Select) and is_choice(formula):
         yield formula, around or _refusal(formula)
         around = NESTED
     for child in formula.children():
-        yield from choices(child, around or (None if _leaves_alone(formula, child) else AROUND))
+        yield from _choices(child, around or (None if _leaves_alone(formula, child) else AROUND))
 
 
 def exception_refusal(exception: cel.Formula) -> str | None:
@@ -92,8 +102,33 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
         case cel.Repeated():
             return node.gap is None and not node.contiguous
         case cel.Filter(body, predicate):
-            names = {name for name, _ in mentioned(predicate)}
-            return not any(">" in name for name in names) and names.isdisjoint(_chosen(body))
+            return all(_chooses_first(body, part) for part in operands_of(predicate))
+    return False
+
+
+def _chooses_first(body: cel.Formula, predicate: cel.Predicate) -> bool:
+    """Whether the strategies of a body have chosen when a condition on it is decided, or it does
+    not ask about their events."""
+    names = {name for name, _ in mentioned(predicate)}
+    if any(">" in name for name in names):
+        return False
+    if names.isdisjoint(_chosen(body)):
+        return True
+    # of what is not a single comparison, a part may be decided sooner
+    single = isinstance(predicate, cel.Holds) and isinstance(predicate.condition, Comparison)
+    return single and _is_decided_behind(body, names)
+
+
+def _is_decided_behind(body: cel.Formula, names: set[str]) -> bool:
+    """Whether one of the variables holds events behind those that strategies choose from, always,
+    and no others."""
+    match body:
+        case cel.Filter(inner, _):
+            return _is_decided_behind(inner, names)
+        case cel.Sequence(left, right):
+            if _has_choice(right):
+                return not _has_choice(left) and _is_decided_behind(right, names)
+            return bool((names & surely_bound(right)) - bound(left))
     return False
 
 

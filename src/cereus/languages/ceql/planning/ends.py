@@ -18,8 +18,8 @@ def last_labels(formula: cel.Formula) -> frozenset[Label]:
             return frozenset(label | {variable} if label else label for label in last_labels(body))
         case cel.Project(names, body):
             return frozenset(label & names for label in last_labels(body))
-        case cel.Or(left, right) | cel.All(left, right):
-            return last_labels(left) | last_labels(right)
+        case cel.Or() | cel.All():
+            return frozenset[Label]().union(*map(last_labels, formula.children()))
         case cel.And(left, right):
             return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
         case (

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from cereus.clauses.tree import Consume, EventWindow, Strategy
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.events import operands_of
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.timeouts import begun_formulas
@@ -81,18 +82,10 @@ def _is_apart(query: cel.CeqlTree) -> bool:
 def _equalities(formula: cel.Formula) -> Iterator[tuple[ex.Attribute, ex.Attribute]]:
     """The equalities of one attribute between two variables that hold of the whole match."""
     while isinstance(formula, cel.Filter):
-        for part in _conjuncts(formula.predicate):
+        for part in operands_of(formula.predicate):
             if sides := _sides(part):
                 yield sides
         formula = formula.body
-
-
-def _conjuncts(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
-    if isinstance(predicate, cel.AllOf):
-        for operand in predicate.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield predicate
 
 
 def _sides(predicate: cel.Predicate) -> tuple[ex.Attribute, ex.Attribute] | None:

@@ -27,8 +27,8 @@ def looks_back(formula: cel.Formula) -> str | None:
             | cel.Gapped(left, right)
         ):
             return looks_back(left) or (looks_back(right) if may_be_nothing(left) else None)
-        case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
-            return looks_back(left) or looks_back(right)
+        case cel.Or() | cel.And() | cel.All():
+            return next(filter(None, map(looks_back, formula.children())), None)
         case cel.As(body, _) | cel.Filter(body, _):
             return looks_back(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):

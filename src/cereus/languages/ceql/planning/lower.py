@@ -29,7 +29,6 @@ from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label
 from cereus.automata.strategies import select
 from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
-from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
@@ -352,10 +351,9 @@ class FormulaLowering:
             if isinstance(node, cel.Filter):
                 conditions.append(self._as_condition(node.predicate))
                 node = node.body
-            elif isinstance(node, cel.As):
-                node = node.body
             else:
-                raise RefusedError("NOT takes one event", span=body.span)
+                assert isinstance(node, cel.As)  # as names were checked
+                node = node.body
         return EventTest(
             None if node.name == ANY_TYPE else node.name,
             node.stream if self.streams.names else None,

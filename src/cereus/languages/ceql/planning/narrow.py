@@ -34,18 +34,22 @@ def _has_aggregates(condition: Expression) -> bool:
 def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
     """`body FILTER holds`, with the filter as far down as it can go.
 
-    Above an OR that binds its variables on both sides it stays: two copies of the filter would
-    remember the same values twice, and find the same match in two ways.
+    Above the alternatives of an OR that bind its variables it stays: two copies of the filter
+    would remember the same values twice, and find the same match in two ways. Of the others it is
+    true.
     """
     if not names <= bound(body):
         return body  # some variable holds nothing: true of every combination
     match body:
         case cel.Sequence():
             return _in_sequence(_parts(body), holds, names)
-        case cel.Or(left, right) if not names <= bound(left) & bound(right):
-            return replace(
-                body, left=_narrowed(left, holds, names), right=_narrowed(right, holds, names)
-            )
+        case cel.Or(operands) if not all(names <= bound(part) for part in operands):
+            full = tuple(part for part in operands if names <= bound(part))
+            others = tuple(part for part in operands if not names <= bound(part))
+            if not full:
+                return body
+            together = full[0] if len(full) == 1 else replace(body, operands=full)
+            return replace(body, operands=(_narrowed(together, holds, names), *others))
         case cel.As(inner, variable) if variable not in names:
             return replace(body, body=_narrowed(inner, holds, names))
         case cel.Filter(inner, _) | cel.Start(inner) | cel.Without(inner) | cel.Within(inner):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Expression, about, field_names, is_local, variables
+from cereus.expr.tree import Expression, about, is_local, variables
 from cereus.languages.ceql import tree as cel
+from cereus.plan.traits import CHOOSING
 
 Rule = Callable[[cel.Formula], cel.Formula]
 
@@ -19,12 +21,7 @@ def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> c
     """`change` applied to every part of a formula, the inner parts first."""
     if isinstance(formula, cel.Not) and not into_not:
         return change(formula)
-    parts = {
-        name: bottom_up(value, change, into_not=into_not)
-        for name in field_names(formula)
-        if isinstance(value := getattr(formula, name), cel.Formula)
-    }
-    return change(replace(formula, **parts) if parts else formula)  # type: ignore[arg-type]
+    return change(formula.with_children(partial(bottom_up, change=change, into_not=into_not)))
 
 
 # ---------------------------------------------------------------- the rules
@@ -43,11 +40,8 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
                     body = split(cel.Filter(body, operand, span=node.span))
                 return body
             case cel.AnyOf(operands):
-                parts = [split(cel.Filter(node.body, p, span=node.span)) for p in operands]
-                alternatives = parts[0]
-                for part in parts[1:]:
-                    alternatives = cel.Or(alternatives, part)
-                return alternatives
+                parts = (split(cel.Filter(node.body, p, span=node.span)) for p in operands)
+                return cel.Or(tuple(parts))
         return node
 
     return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
@@ -72,7 +66,31 @@ def push_filters(formula: cel.Formula) -> cel.Formula:
     return bottom_up(formula, push, into_not=False)
 
 
-RULES: tuple[Rule, ...] = (split_filters, push_filters)
+def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:
+    """`φ UNLESS NEXT(ψ)` is `φ UNLESS ψ`: of an exception it matters only whether it has a match,
+    and a strategy keeps one where there are any."""
+
+    def unchosen(node: cel.Formula) -> cel.Formula:
+        return replace(node, right=_unchosen(node.right)) if isinstance(node, cel.Unless) else node
+
+    return bottom_up(formula, unchosen)
+
+
+def _unchosen(node: cel.Formula) -> cel.Formula:
+    """A formula that has a match where a part of the stream has one of this formula."""
+    match node:
+        case cel.Select(strategy, body) if strategy in CHOOSING:
+            return _unchosen(body)
+        case cel.Sequence(left, right):
+            return replace(node, left=_unchosen(left), right=_unchosen(right))
+        case cel.Or(operands):
+            return cel.Or(tuple(map(_unchosen, operands)))
+        case cel.As(body, _) | cel.Iteration(body):
+            return replace(node, body=_unchosen(body))
+    return node
+
+
+RULES: tuple[Rule, ...] = (choose_no_exceptions, split_filters, push_filters)
 
 
 def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formula:
@@ -96,14 +114,14 @@ def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formul
         case cel.As(inner, name):
             if name == variable:
                 every = _push_to_every(inner, condition)
-                return None if every is None else replace(body, body=every)
+                return None if every is None else body.with_parts(body=every)
             pushed = _push(inner, variable, condition)
-            return None if pushed is None else replace(body, body=pushed)
+            return None if pushed is None else body.with_parts(body=pushed)
         case cel.Project(names, inner):
             if not is_kept(variable, names):
                 return body
             pushed = _push(inner, variable, condition)
-            return None if pushed is None else replace(body, body=pushed)
+            return None if pushed is None else body.with_parts(body=pushed)
     return _push_inside(body, lambda part: _push(part, variable, condition))
 
 
@@ -116,12 +134,12 @@ def _push_to_every(body: cel.Formula, condition: Expression) -> cel.Formula | No
             return body
         case cel.As(inner, _):
             every = _push_to_every(inner, condition)
-            return None if every is None else replace(body, body=every)
+            return None if every is None else body.with_parts(body=every)
         case cel.Project(names, inner):
             kept: cel.Formula | None = inner
             for name in sorted(names):
                 kept = None if kept is None else _push(kept, name, about(condition, name))
-            return None if kept is None else replace(body, body=kept)
+            return None if kept is None else body.with_parts(body=kept)
     return _push_inside(body, lambda part: _push_to_every(part, condition))
 
 
@@ -130,11 +148,16 @@ def _push_inside(
 ) -> cel.Formula | None:
     """Push into the parts that valuations come from; NEXT, LAST and MAX choose before a filter."""
     match body:
+        case cel.Sequence() | cel.ContiguousSequence() | cel.Gapped() | cel.And() | cel.All():
+            left, right = push(body.left), push(body.right)
+            if left is None or right is None:
+                return None
+            return body.with_parts(left=left, right=right)
         case cel.Select(strategy, _) if strategy is not Strategy.STRICT:
             return None
         case cel.Filter(inner, _) | cel.Start(inner) | cel.Select(_, inner):
             pushed = push(inner)
-            return None if pushed is None else replace(body, body=pushed)
+            return None if pushed is None else body.with_parts(body=pushed)
         case (
             cel.Iteration(inner)
             | cel.ContiguousIteration(inner)
@@ -144,20 +167,12 @@ def _push_inside(
             | cel.Within(inner)
         ):
             pushed = push(inner)
-            return None if pushed is None else replace(body, body=pushed)
+            return None if pushed is None else body.with_parts(body=pushed)
         case cel.Unless():
             pushed = push(body.left)
-            return None if pushed is None else replace(body, left=pushed)
-        case (
-            cel.Sequence()
-            | cel.ContiguousSequence()
-            | cel.Gapped()
-            | cel.Or()
-            | cel.And()
-            | cel.All()
-        ):
-            left, right = push(body.left), push(body.right)
-            if left is None or right is None:
-                return None
-            return replace(body, left=left, right=right)
+            return None if pushed is None else body.with_parts(left=pushed)
+        case cel.Or(operands):
+            parts = [push(part) for part in operands]
+            kept = tuple(part for part in parts if part is not None)
+            return replace(body, operands=kept) if len(kept) == len(parts) else None
     return None

@@ -3,8 +3,8 @@
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
 first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
 (`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
-extremes decide (`intervals`). What is left (`!=` against several events, conditions under MAX, and
-what `choosing` refuses) goes to states that remember values.
+extremes or the set of their values decide (`intervals`). What is left (the order of several texts,
+conditions under MAX, and what `choosing` refuses) goes to states that remember values.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from cereus.automata.memory.slots import Column, Columns, comparable
 from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
 from cereus.automata.memory.terms import PastKind, Term, column, leaf
 from cereus.automata.memory.terms import past as past_value
+from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
@@ -104,9 +105,12 @@ class FormulaSlots:
             needed = totals or _followed(reading.variable, others, order)
             column = self.columns.read(reading)
             many = needed and not totals and order.may_follow(reading.variable, reading.variable)
-            kept = _extremes(reading, read) if many else (reading.total or "set",)
+            kept = _of_many(reading, read, condition) if many else (reading.total or "set",)
             leaves.append([leaf(len(values) + place) for place in range(len(kept))])
             values += [Value(reading.variable, column, how, needed) for how in kept]
+        sets = [value.variable for value in values if value.how == EVERY]
+        if len(sets) > 1 and len(variables(condition)) > 2:
+            raise CannotUseSlots(_both_sets(sets))
         term = builder.term(lambda reading: leaf(read.index(reading)))
         corners = [term.filled(corner) for corner in product(*leaves)]
         term = not_too_deep(reduce(lambda one, other: Term("and", (one, other)), corners))
@@ -198,6 +202,13 @@ class FormulaSlots:
         kind = comparable(condition, self.schema)
         parts = (condition.left, condition.right)
         (left,), (right,) = map(variables, parts)
+        if condition.op == "!=":
+            many = any(
+                order.may_follow(name, name) and order.may_follow(name, other)
+                for name, other in ((left, right), (right, left))
+            )
+            if not many or kind == "float":  # such columns have no NaN, which is unequal to all
+                raise CannotUseSlots("a term decides it")
         first, second = (
             Side(
                 name,
@@ -251,8 +262,9 @@ def refusal(condition: Expression, body: cel.Formula) -> str | None:
 
 
 def is_comparison(condition: Expression) -> bool:
-    """`f(A) op g(B)` that one value of each side decides, however many events it holds."""
-    if not isinstance(condition, Comparison) or condition.op == "!=":
+    """`f(A) op g(B)` that one value of each side decides, however many events it holds, or the set
+    of its values."""
+    if not isinstance(condition, Comparison):
         return False
     names = [variables(condition.left), variables(condition.right)]
     streams = any(">" in name for name in names[0] | names[1])  # events of one stream, S>R
@@ -261,22 +273,37 @@ def is_comparison(condition: Expression) -> bool:
 
 
 def _many_events(condition: Expression, order: Order) -> str | None:
-    """Which variable's events would all have to be remembered."""
+    """Which variables' events would have to be remembered in ways that slots do not have."""
     totals = _has_totals(condition)
+    sets = []
     for name in sorted(_read_variables(condition)):
         others = variables(condition) - {name}
         many = order.may_follow(name, name) and (totals or _followed(name, others, order))
-        if many and (totals or not is_interval(condition, name)):
+        if many and totals:
             return f"it has to remember every event of {name}"
+        if many and not is_interval(condition, name):
+            sets.append(name)
+    if len(sets) > 1 and len(variables(condition)) > 2:
+        return _both_sets(sets)
     if any(">" in name for name in variables(condition)):
         return "it is about the events of one stream"
     return None
 
 
-def _extremes(reading: ValueRead, read: tuple[ValueRead, ...]) -> tuple[str, str]:
-    """What is kept of a variable with several events, where their extremes decide."""
-    several = sum(each.variable == reading.variable for each in read) > 1
-    if several or reading.kind not in ORDERED:
+def _both_sets(names: list[str]) -> str:
+    return f"it has to remember every event of {' and of '.join(names)}"
+
+
+def _of_many(
+    reading: ValueRead, read: tuple[ValueRead, ...], condition: Expression
+) -> tuple[str, ...]:
+    """What is kept of a variable with several events: their extremes, where these decide, or the
+    set of their values."""
+    if sum(each.variable == reading.variable for each in read) > 1:
+        raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
+    if not is_interval(condition, reading.variable):
+        return (EVERY,)
+    if reading.kind not in ORDERED:
         raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
     kind = Kind.FLOAT if reading.kind is Kind.FLOAT else Kind.INTEGER
     return f"least {kind}", f"greatest {kind}"

@@ -53,9 +53,9 @@ def _longest(formula: cel.Formula) -> int | None:
             return _longest(body)
         case cel.Repeated(body, _, int(most), gap=cel.GapLength(_, longest)):
             return _sum(*[_longest(body)] * most, *[longest] * (most - 1))
-        case cel.Or(left, right):
-            one, two = _longest(left), _longest(right)
-            return None if one is None or two is None else max(one, two)
+        case cel.Or(operands):
+            lengths = [_longest(part) for part in operands]
+            return None if None in lengths else max(filter(None, lengths), default=0)
     return None
 
 

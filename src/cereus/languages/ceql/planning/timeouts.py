@@ -24,7 +24,7 @@ from cereus.clauses.tree import (
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import tests_of
+from cereus.languages.ceql.events import operands_of, tests_of
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.planning.locality import looks_back
@@ -289,18 +289,10 @@ def _later(formula: cel.Formula, steps: int) -> frozenset[str]:
 
 def _decided(body: cel.Formula, predicate: cel.Predicate, later: frozenset[str]) -> cel.Formula:
     """The conditions on what is there; those with aggregates where all of it is there."""
-    parts = tuple(part for part in _conjuncts(predicate) if _is_decided(part, bound(body), later))
+    parts = tuple(part for part in operands_of(predicate) if _is_decided(part, bound(body), later))
     if not parts:
         return body
     return cel.Filter(body, parts[0] if len(parts) == 1 else cel.AllOf(parts))
-
-
-def _conjuncts(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
-    if isinstance(predicate, cel.AllOf):
-        for operand in predicate.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield predicate
 
 
 def _is_decided(part: cel.Predicate, there: frozenset[str], later: frozenset[str]) -> bool:

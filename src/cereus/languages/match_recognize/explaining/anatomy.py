@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 POSITIONS = "positions"
 EVERY, GAP = "__EVERY", "__GAP"
-MOST_BETWEEN = 8
-"""How many rows may lie between two parts where a pattern without gaps is loosened."""
-GAPS = tree.Quantified(tree.Variable(GAP), 0, MOST_BETWEEN, reluctant=True)
+GAPS = tuple(tree.Quantified(tree.Variable(GAP), 0, most, reluctant=True) for most in (2, 8))
+"""Rows that may lie between two parts where a pattern without gaps is loosened: few at first, as
+each is a state."""
 
 
 def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
@@ -106,10 +106,14 @@ def _edits(node: object) -> Iterator[Edit]:
             yield QueryRule(RuleKind.STRATEGY, "^, at the first row"), (tree.Empty(),)
         case tree.PartitionEnd():
             yield QueryRule(RuleKind.STRATEGY, "$, at the last row"), (tree.Empty(),)
-        case tree.Concatenation(parts) if GAPS not in parts:
-            apart = [parts[0], *(each for part in parts[1:] for each in (GAPS, part))]
+        case tree.Concatenation(parts) if not set(parts) & set(GAPS):
             rule = QueryRule(RuleKind.STRATEGY, f"no gap in {pattern_text(node)}")
-            yield rule, (tree.Concatenation(tuple(apart)),)
+            yield rule, tuple(_with_gaps(parts, gaps) for gaps in GAPS)
+
+
+def _with_gaps(parts: tuple[tree.Pattern, ...], gaps: tree.Pattern) -> tree.Pattern:
+    first, *others = parts
+    return tree.Concatenation((first, *(each for part in others for each in (gaps, part))))
 
 
 def _clause_edits(clause: tree.Clause) -> Iterator[Edit]:
@@ -176,7 +180,8 @@ def _steps(
         tests = tuple(_test(clause, name, schema) for name in dict.fromkeys(taken))
         column = taken[0] if len(set(taken)) == 1 else None
         alone = count == 1 and isinstance(part, tree.Variable) and _is_test(clause, taken[0])
-        yield Step(pattern_text(part), tests, query.of(prefix), column, alone)
+        last = count == len(parts)
+        yield Step(pattern_text(part), tests, query.of(prefix), column, alone, last=last)
 
 
 def _parts(clause: tree.Clause) -> tuple[tree.Pattern, ...]:

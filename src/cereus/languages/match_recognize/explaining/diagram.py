@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cereus.explain.diagram import MOST_STATES
-from cereus.explain.dot import escaped
+from cereus.explain.dot import escaped, legend
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.print import value_text, variable_text
+
+RANKS = "1, 2, …: the way that is tried first, then the others"
 
 
 def dot(clause: tree.Clause, automaton: RowAutomaton) -> str:
-    """States are variables; moves carry their rank of preference where there are several."""
-    return "\n".join(["digraph pattern {", *_lines(automaton), "}"])
+    """States are variables; moves carry their rank of preference where there are several. Below
+    stands what the variables ask."""
+    return "\n".join(["digraph pattern {", *_lines(automaton), *_legend(clause, automaton), "}"])
+
+
+def _legend(clause: tree.Clause, automaton: RowAutomaton) -> Iterator[str]:
+    seen = set(automaton.labels[:MOST_STATES])
+    lines = [
+        f"{variable_text(each.variable)}: {value_text(each.condition)}"
+        for each in clause.define
+        if each.variable in seen
+    ]
+    if any(len(moves) > 1 for moves in (automaton.begin[1], *automaton.moves)):
+        lines.append(RANKS)
+    if lines:
+        yield f'  label="{legend(lines)}";'
 
 
 def _lines(automaton: RowAutomaton) -> Iterator[str]:

@@ -36,15 +36,26 @@ def _matching(clause: tree.Clause) -> Iterator[str]:
     defined = {each.variable: each.condition for each in clause.define}
     for name in clause.variables():
         if name in defined:
-            asked = (_condition(part, name) for part in conjuncts(defined[name]))
-            yield f"where {name} is a row such that {listed(asked)}"
+            yield f"where {name} is a row {_such(defined[name], name)}"
     if clause.order:
-        yield f"in the order of {listed('.'.join(each.path) for each in clause.order)}"
+        yield f"in the order of {listed(map(_order, clause.order))}"
     if clause.partition:
         yield keys_words(clause.partition)
     if clause.within is not None:
         length = duration_text(clause.within.length // timedelta(microseconds=1))
         yield f"all in less than {length}"
+
+
+def _such(condition: ex.Expression, name: str) -> str:
+    """`whose price is below the price of the row before`"""
+    conditions = [_condition(part, name) for part in conjuncts(condition)]
+    if all(each.startswith("its ") for each in conditions):
+        return "whose " + " and whose ".join(each.removeprefix("its ") for each in conditions)
+    return f"such that {listed(conditions)}"
+
+
+def _order(column: tree.Order) -> str:
+    return ".".join(column.path) + (", the largest first" if column.descending else "")
 
 
 def _output(clause: tree.Clause) -> Iterator[str]:
@@ -69,6 +80,10 @@ def _part(node: tree.Pattern) -> str:
     match node:
         case tree.Variable(name):
             return f"one {name}"
+        case tree.Concatenation((tree.PartitionStart(), *rest)) if rest:
+            return f"from the very first row on, {_part(tree.Concatenation(tuple(rest)))}"
+        case tree.Concatenation((*rest, tree.PartitionEnd())) if rest:
+            return f"{_part(tree.Concatenation(tuple(rest)))}, up to the very last row"
         case tree.Concatenation(parts):
             return ", then ".join(map(_part, parts))
         case tree.Alternation(parts):
@@ -102,15 +117,35 @@ def _times(low: int, high: int | None) -> str:
 
 
 def _condition(part: ex.Expression, name: str) -> str:
-    if any(isinstance(node, SPECIAL) for node in part.walk()):
-        return value_text(part)
-
     def bare(node: ex.Expression) -> ex.Expression:
-        if isinstance(node, ex.Attribute) and node.variable == name:
-            return replace(node, variable=None)
-        return node if isinstance(node, ex.Attribute) else ex.rebuild(node, bare)
+        match node:
+            case ex.Attribute(_, variable):
+                return replace(node, variable=None) if variable == name else node
+            case tree.Step(function, ex.Attribute() as column) if node.offset in (None, 1):
+                return _of_row(function, column, name) if _is_plain(node) else node
+        return node if isinstance(node, SPECIAL) else ex.rebuild(node, bare)
 
-    return condition_words(bare(part))
+    said = bare(part)
+    if any(isinstance(node, SPECIAL) for node in said.walk()):
+        return value_text(part)
+    return condition_words(said)
 
 
-SPECIAL = (tree.Step, tree.Aggregate, tree.Classifier, tree.MatchNumber)
+def _is_plain(step: tree.Step) -> bool:
+    """One row away, or the first or last of a variable: what has a name in English."""
+    if step.function in NEIGHBOURS:
+        return True
+    return step.offset is None and step.semantics is None
+
+
+def _of_row(function: str, column: ex.Attribute, name: str) -> ex.Expression:
+    """A column of another row, named as words say it: `the price of the row before`."""
+    if function in NEIGHBOURS:
+        known = column.variable in (None, name)
+        row = f"the row {NEIGHBOURS[function]}"
+        return replace(column, variable=row if known else f"{row} the last {column.variable}")
+    return replace(column, variable=f"the {function.lower()} {column.variable or 'row'}")
+
+
+NEIGHBOURS = {"PREV": "before", "NEXT": "behind"}
+SPECIAL = (tree.Step, tree.Aggregate, tree.Classifier, tree.MatchNumber, tree.Taken)

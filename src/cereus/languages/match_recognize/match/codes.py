@@ -61,5 +61,25 @@ DIVIDE_FLOAT = 27
 REMAINDER_FLOAT = 28
 VALID_IF = 29  # a, if slot b is above 0
 MATCH_LENGTH = 30
+AVERAGE_INT = 31  # of the sum in slot a and the count in slot b
+AVERAGE_FLOAT = 32
+COPY = 33
+CHOOSE = 34  # b, if a is true; else what is there stays
+IF_KNOWN = 35  # a, if it is not null; else what is there stays
+SIZE_INT = 36
+SIZE_FLOAT = 37
+GREATEST_INT = 38
+LEAST_INT = 39
+GREATEST_FLOAT = 40
+LEAST_FLOAT = 41
 
 MOST_REGISTERS = 256
+
+# Whether a condition holds for all rows of a block: 1, 0, or
+UNSURE = -1
+
+# States in which a run may leap over blocks: the match goes on behind them, or may end there.
+GOES_ON = 1
+MAY_END = 2
+BLOCK_BITS = 3
+BLOCK_SIZES = 13  # 8 rows, and twice as many each time, up to 32,768

@@ -7,19 +7,20 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import asked, letters
 from cereus.languages.match_recognize.match.matching import (
     Found,
-    TwoPasses,
     joined,
     skipping,
     state_masks,
 )
 from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.runs import RunStreams, find_runs
+from cereus.languages.match_recognize.match.rows.two_passes import TwoPasses
+from cereus.languages.match_recognize.match.runs.find import RunStreams, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
@@ -54,7 +55,7 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
 
 class Finder:
     """Finds the matches of a clause in rows, piece by piece; what does not depend on the rows is
-    made once."""
+    made once. What it does is counted in `costs`."""
 
     def __init__(
         self,
@@ -68,7 +69,8 @@ class Finder:
         self.limits, self.unit = limits, unit
         self.asked = asked(bound)
         self.skip = skipping(bound.clause, automaton)
-        self.passes = TwoPasses(automaton, self.skip)
+        self.costs = Costs()
+        self.passes = TwoPasses(automaton, self.skip, self.costs)
 
     def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
         """The matches in all partitions; with `streams`, those that are decided so far."""
@@ -77,6 +79,8 @@ class Finder:
     def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[Found]:
         """The same, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
+        self.costs.kept += len(rows)
+        self.costs.tests += len(self.asked.truths) * len(rows)
         read = letters(bound, rows, self.asked)
         masks = state_masks(automaton, bound.clause.variables(), read)
         times, length = window(bound, rows, self.unit)
@@ -85,7 +89,15 @@ class Finder:
             return
         where = streams or RunStreams.whole(rows.bounds)
         given = (bound, automaton, rows, read, masks)
-        if self.path is Path.SEARCH:
-            yield Searcher(*given, times, length, self.limits).find(where, self.skip)
-        else:
-            yield find_runs(*given, self.skip, where, times, length, self.limits)
+        if self.path is not Path.SEARCH:
+            try:
+                runs = find_runs(*given, self.skip, where, times, length, self.limits, self.costs)
+            except NotForSlots:
+                pass  # sums of these rows may be too large
+            else:
+                yield runs
+                return
+        searcher = Searcher(*given, times, length, self.limits)
+        yield searcher.find(where, self.skip)
+        self.costs.steps += searcher.tried
+        self.costs.nodes += searcher.kept

@@ -1,8 +1,8 @@
-"""RowLetters → matches, by the two passes of `rows_kernel`."""
+"""Matches, and what all ways of finding them share."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import empty
-from cereus.errors import DataError, LimitError
+from cereus.errors import DataError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match import rows_kernel as kernel
 from cereus.languages.match_recognize.match.letters import RowLetters
-from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.program import RowAutomaton
 
 Ints = npt.NDArray[np.int64]
@@ -26,8 +24,6 @@ SKIPS = {
     tree.SkipTo.FIRST: codes.TO_FIRST,
     tree.SkipTo.LAST: codes.TO_LAST,
 }
-MOST_NUMBERS = 1 << 30
-"""Rows of a partition times states, where sets are not numbered: 4 GB."""
 
 
 @dataclass(frozen=True)
@@ -140,125 +136,6 @@ def refuse_skip(result: int, variable: str | None) -> None:
             "and the search would not go on",
             hint="use SKIP TO NEXT ROW",
         )
-
-
-class TwoPasses:
-    """Finds the matches of a pattern by the conditions of rows. Sets that were numbered are kept
-    for the next rows."""
-
-    def __init__(self, automaton: RowAutomaton, skip: Skipping) -> None:
-        self.automaton, self.skip = automaton, skip
-        self.steps = 0
-        """Rows that were read by both passes."""
-        self._ahead: dict[tuple[int, ...], RowsAhead] = {}
-
-    def chunks(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        times: Ints | None = None,
-        length: int = -1,
-    ) -> Iterator[Found]:
-        """All matches, some at a time: their arrays are used again for the next ones. `masks` are
-        the states that read each letter; with `times`, the last row of a match is less than
-        `length` after the first."""
-        largest = int(np.diff(bounds).max(initial=0))
-        output = Output(len(letters), largest)
-        try:
-            if length >= 0 or not (yield from self._by_sets(masks, letters, bounds, output)):
-                times = np.zeros(1, np.int64) if times is None else times
-                yield from self._by_states(masks, letters, bounds, output, times, length)
-        finally:
-            self.steps += int(output.progress[6])
-        yield output.found()
-
-    def _by_sets(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        output: Output,
-    ) -> Generator[Found, None, bool]:
-        """False if there are too many sets for the partition at hand."""
-        skip = self.skip
-        key = tuple(masks)
-        ahead = self._ahead.get(key)
-        if ahead is None:
-            ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
-        sets = empty(output.largest + 1, np.int32)
-        while True:
-            result = kernel.find(
-                letters,
-                bounds,
-                ahead.steps,
-                ahead.choices,
-                ahead.begins,
-                skip.targets,
-                skip.kind,
-                sets,
-                output.progress,
-                output.starts,
-                output.ends,
-                output.states,
-            )
-            if result == codes.FINISHED:
-                return True
-            if result == codes.UNKNOWN_SET:
-                try:
-                    ahead.work_out(int(output.progress[5]), int(output.progress[4]))
-                except TooManySets:
-                    output.progress[1] = -1
-                    return False
-            elif result == codes.OUTPUT_FULL:
-                yield output.found()
-                output.empty()
-            refuse_skip(result, skip.variable)
-
-    def _by_states(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        output: Output,
-        times: Ints,
-        length: int,
-    ) -> Iterator[Found]:
-        size, skip, largest = len(self.automaton), self.skip, output.largest
-        if largest * size > MOST_NUMBERS:
-            raise LimitError(
-                f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
-                "4 GB to look ahead",
-                hint="partition the rows, or use smaller bounds in {n,m}",
-            )
-        reach = empty((max(largest, 1), max(size, 1)), np.int32)
-        table = Moves.of(self.automaton)
-        while True:
-            result = kernel.find_by_states(
-                letters,
-                bounds,
-                readable(masks, size),
-                table.starts,
-                table.moves,
-                table.begin_starts,
-                table.begins,
-                table.last,
-                times,
-                length,
-                skip.targets,
-                skip.kind,
-                reach,
-                output.progress,
-                output.starts,
-                output.ends,
-                output.states,
-            )
-            if result == codes.FINISHED:
-                return
-            if result == codes.OUTPUT_FULL:
-                yield output.found()
-                output.empty()
-            refuse_skip(result, skip.variable)
 
 
 def readable(masks: list[int], size: int) -> npt.NDArray[np.uint8]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cereus.engine.memory import empty
 from cereus.engine.parallel.spread import ALONE, Spread, cuts
 from cereus.errors import DataError
-from cereus.languages.match_recognize.match.rows_kernel import count_codes, place_rows
+from cereus.languages.match_recognize.match.rows.rows_kernel import count_codes, place_rows
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -57,7 +57,10 @@ def codes_of(columns: Sequence[pa.Array], spread: Spread = ALONE) -> Codes:
 
 def _code(column: pa.Array, spread: Spread) -> tuple[Codes, int]:
     if pa.types.is_nested(column.type):
-        raise DataError(f"rows cannot be partitioned by values of type {column.type}")
+        raise DataError(
+            f"rows cannot be partitioned by values of type {column.type}",
+            hint="partition by numbers, texts, booleans or times",
+        )
     numbers = _small_numbers(column)
     if numbers is not None:
         return numbers

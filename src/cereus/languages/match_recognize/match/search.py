@@ -20,6 +20,7 @@ from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, constant, to_arrow
 from cereus.expr.python.aggregates import percentile
+from cereus.expr.python.arithmetic import fits
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.lists import COLLECTED, collected, taken
@@ -34,11 +35,14 @@ from cereus.languages.match_recognize.match.matching import (
 )
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
-from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.runs.find import RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
 from cereus.limits import Limits
 
 PENDING = "pending"
+LOOK_EVERY = 1 << 10
+"""After so many rows that runs have when they are tried it is seen whether somebody still waits:
+about as much work as the compiled kernels do in between."""
 DECIDING = frozenset(("count", "count_if", "min", "max", "bool_and", "bool_or", "arbitrary"))
 """Aggregates whose value so far, with the rows to come, gives their later values."""
 
@@ -61,7 +65,7 @@ class Searcher:
         self.columns = RowColumns(rows)
         self.letters, self.alive = letters.numbers, readable(masks, len(automaton))
         self.times, self.length, self.limits = times, length, limits
-        self.tried = self.earlier = 0
+        self.tried = self.earlier = self.read = self.kept = 0
         within = bound.clause.within
         self.timeouts = within is not None and within.timeouts
         self.waiting: list[int] = []
@@ -124,7 +128,6 @@ class Searcher:
         self.waiting = []
         pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
-            look_up()
             depth, state = pending.pop()
             del path[depth:]
             if state == DONE:
@@ -147,6 +150,7 @@ class Searcher:
             if memory in tried:
                 continue
             tried.add(memory)
+            self.kept += 1
             at_end = row == high - 1
             moves = self.automaton.moves[state]
             if at_end and not streams.ends_open:
@@ -181,6 +185,10 @@ class Searcher:
 
     def holds(self, path: list[int], start: int, number: int) -> bool:
         self.tried += 1
+        self.read += len(path)
+        if self.read >= LOOK_EVERY:
+            self.read = 0
+            look_up()
         self._check_tries("configurations", self.tried, self.limits.configurations)
         self._check_tries("steps_per_event", self.tried - self.earlier, self.limits.steps_per_event)
         labels = [self.automaton.labels[state] for state in path]
@@ -309,6 +317,12 @@ def _skipped(skip: Skipping, start: int, path: list[int]) -> int:
     return start + place
 
 
+def _sum(numbers: list[Any]) -> Any:
+    """The sum; of integers that 64 bits cannot hold, NULL, as everywhere."""
+    total = sum(numbers)
+    return total if not isinstance(total, int) or fits(total) else None
+
+
 def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> Any:
     """An aggregate of the rows' values; `more` are the values of its further arguments."""
     if over.argument is None:
@@ -326,7 +340,7 @@ def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> An
         return None
     numbers = [each for each in known if each == each] or known
     functions: dict[str, Callable[[], Any]] = {
-        "sum": lambda: sum(known),
+        "sum": lambda: _sum(known),
         "avg": lambda: sum(known) / len(known),
         "min": lambda: min(numbers),
         "max": lambda: max(numbers),

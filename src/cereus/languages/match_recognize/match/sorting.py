@@ -218,7 +218,10 @@ def _order_keys(
     keys = [(one_array(table.column(each.path[0])), each) for each in order]
     for column, each in keys:
         if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
-            raise DataError(f"the column {each.path[0]!r} of type {column.type} has no order")
+            raise DataError(
+                f"the column {each.path[0]!r} of type {column.type} has no order",
+                hint="order by numbers, texts, booleans or times",
+            )
     return keys
 
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.memory import empty
-from cereus.errors import RefusedError
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow
 from cereus.expr.python.aggregates import percentile
@@ -163,9 +162,8 @@ def aggregated(
         return _texts(data, more, segments)
     if function == "percentile":
         return _percentiles(data, more[0], segments)
-    if function == "arbitrary":
-        return _first_known(data, segments)
-    raise RefusedError(f"the aggregate {function} is not known")
+    assert function == "arbitrary", function
+    return _first_known(data, segments)
 
 
 def reduced(function: str, data: pa.Array, by: Reducer) -> pa.Array:

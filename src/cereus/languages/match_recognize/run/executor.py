@@ -26,7 +26,7 @@ from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
+from cereus.languages.match_recognize.match.runs.find import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order, without_views
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
@@ -68,6 +68,7 @@ class RecognizingExecutor(Executor):
         self._deferred: list[pa.RecordBatch] | None = None
         self._new_finder = partial(Finder, bound, automaton, path, limits, unit)
         self.finder = self._new_finder()
+        self._finders = [self.finder]
         self.forget()
 
     @cached_property
@@ -85,7 +86,8 @@ class RecognizingExecutor(Executor):
 
     @property
     def costs(self) -> Costs:
-        return Costs(events=self._read)
+        done = sum((finder.costs for finder in self._finders), Costs())
+        return done + Costs(events=self._read)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         self._read += batch.num_rows
@@ -128,7 +130,7 @@ class RecognizingExecutor(Executor):
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
             for piece in self._sorted(ALONE).pieces():
-                yield from whole.results(self.finder, piece)
+                yield from _results(self.finder, piece)
         else:
             self.waiting.end()
             yield from self._decided(self.keys.all(), ends_open=False)
@@ -136,9 +138,10 @@ class RecognizingExecutor(Executor):
     def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
         free: SimpleQueue[Finder] = SimpleQueue()
         for _ in range(spread.threads):
-            free.put(self._new_finder())  # each remembers what it has met
+            self._finders.append(self._new_finder())  # each remembers what it has met
+            free.put(self._finders[-1])
         for piece in self._sorted(spread).pieces():
-            yield partial(_results, free, piece)
+            yield partial(_taken_up, free, piece)
 
     def _sorted(self, spread: Spread) -> SortedRows:
         """All rows that came, in order."""
@@ -186,7 +189,8 @@ class RecognizingExecutor(Executor):
         result = whole.columns(self.bound, rows, matched, of, self.unit)
         np.maximum.at(covered, matched.partition, np.maximum(found.ends, found.starts + 1))
         keys.carry_on(rows, streams, covered, self.before)
-        yield from _if_any(result)
+        if result.num_rows:
+            yield _counted(result, self.finder)
 
     def _check_order(self, rows: SortedRows) -> None:
         """Rows of a key come in the order of ORDER BY."""
@@ -225,21 +229,28 @@ class RecognizingExecutor(Executor):
         return np.zeros(0, np.int64)
 
 
-def _results(free: SimpleQueue[Finder], piece: SortedRows) -> list[pa.RecordBatch]:
+def _taken_up(free: SimpleQueue[Finder], piece: SortedRows) -> list[pa.RecordBatch]:
+    """The results of a piece, by a finder that is free."""
     finder = free.get()
     try:
-        return list(whole.results(finder, piece))
+        return list(_results(finder, piece))
     finally:
         free.put(finder)
 
 
+def _results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
+    for batch in whole.results(finder, piece):
+        yield _counted(batch, finder)
+
+
+def _counted(batch: pa.RecordBatch, finder: Finder) -> pa.RecordBatch:
+    """The same; what is written is counted."""
+    finder.costs.bytes += batch.nbytes
+    return batch
+
+
 def _empty(schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches([], schema)
-
-
-def _if_any(result: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    if result.num_rows:
-        yield result
 
 
 def _reach(bound: Bound) -> tuple[int, int]:

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.languages.match_recognize.match.finding import Finder
-from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.runs.carrying import LONG, WaitingSearch, can_wait
+from cereus.languages.match_recognize.match.runs.find import RunStreams
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
-from cereus.languages.match_recognize.match.waiting import LONG, WaitingSearch, can_wait
 from cereus.languages.match_recognize.run.keys import Ints, Keys
 
 
@@ -78,7 +78,11 @@ class WaitingKeys:
             True,
             horizon,
         )
-        search = WaitingSearch(self.finder, rows, streams, self.before, self.behind)
+        try:
+            search = WaitingSearch(self.finder, rows, streams, self.before, self.behind)
+        except NotForSlots:
+            keys.put_back(key, rows)
+            return
         if search.possible:
             self.searches[key] = search
         else:

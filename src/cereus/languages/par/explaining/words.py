@@ -19,9 +19,11 @@ def _part(node: par.Program) -> str:
             conditions = () if condition is None else conjuncts(condition)
             return f"wait for {with_article(event_words(type_name or 'event', conditions))}"
         case par.Sequential(first, second):
-            return f"{_part(first)}, then {_part(second)}"
+            return f"{_inner(first)}, then {_inner(second)}"
         case par.Selection(left, right):
-            return f"at the same time ({_part(left)}) and ({_part(right)})"
+            return (
+                f"at the same time ({_part(left)}) and ({_part(right)}), until one of them succeeds"
+            )
         case par.Negation(body):
             return f"({_part(body)}), with success and failure exchanged"
         case par.Repetition(body):
@@ -29,7 +31,19 @@ def _part(node: par.Program) -> str:
         case par.Output(body, names):
             if not names:
                 return _part(body)
-            return f"{_part(body)}, and at its end emit {listed(sorted(names))}"
+            return f"{_inner(body)}, and at its end emit {listed(sorted(names))}"
         case par.Preemption(body, unless):
-            return f"({_part(body)}), given up if before that ({_part(unless)}) succeeds"
+            return f"{_inner(body)}; give up if {_success(unless)} before that"
     return "do nothing"
+
+
+def _inner(node: par.Program) -> str:
+    """In parentheses where it could be read together with what stands around it."""
+    return f"({_part(node)})" if isinstance(node, par.Preemption | par.Repetition) else _part(node)
+
+
+def _success(node: par.Program) -> str:
+    """What has to happen for a program to succeed."""
+    if isinstance(node, par.Simple):
+        return f"{_part(node).removeprefix('wait for ')} comes"
+    return f"({_part(node)}) succeeds"

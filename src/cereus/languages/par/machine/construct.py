@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cereus.errors import CereusError, LimitError, did_you_mean
+from cereus.errors import LimitError
 from cereus.languages.par.machine.alphabet import Symbol, occurrences
 from cereus.languages.par.machine.derivative import frontier, step
 from cereus.languages.par.machine.machine import Machine, check_adequate
@@ -95,13 +95,8 @@ def from_transitions(atoms: Sequence[Atom], transitions: Iterable[MachineTransit
     letters = [sum(bit[atom] for atom in symbol) for _, symbol in occurrences(atoms)]
     rows = [stay(state, letters) for state in range(len(labels))]
     for each in listed:
-        unknown = sorted(str(atom) for atom in each.symbol - set(atoms))
-        letter = sum(bit.get(atom, 0) for atom in each.symbol)
-        if unknown or letter not in rows[0].entries:
-            raise CereusError(
-                f"no event satisfies exactly {sorted(map(str, each.symbol))} of the atoms",
-                hint=did_you_mean(unknown[0], map(str, atoms)) if unknown else None,
-            )
+        letter = sum(bit[atom] for atom in each.symbol)
+        assert letter in rows[0].entries, each.symbol
         entry = Entry(labels.index(each.after), each.output, each.completion)
         rows[labels.index(each.state)].entries[letter] = entry
     machine = tabulate(atoms, rows or [stay(0, letters)], labels or ["silent"])

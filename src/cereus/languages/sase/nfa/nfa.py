@@ -222,10 +222,9 @@ class Nfa(Automaton):
         if checks is None:
             return
         several = number < len(self.stages) and self.stages[number].more
-        for needed, regions in self._passed(run, number, letter):
-            forbidden = any(regions[n] is True for n in self._open_at(number))
+        for needed, regions in self._passed(run, number, letter, forbidding=several):
             more = self._checks(run, letter, needed)
-            if more is not None and (several or not forbidden):
+            if more is not None:
                 move = Move(NOTHING, ACCEPT, checks + more)
                 yield self._to(move, NfaRun(number, run.remembered, regions))
 
@@ -284,10 +283,11 @@ class Nfa(Automaton):
         )
 
     def _passed(
-        self, run: NfaRun, number: int, letter: Letter
+        self, run: NfaRun, number: int, letter: Letter, *, forbidding: bool
     ) -> Iterator[tuple[Literals, tuple[Region, ...]]]:
         """What negated components make of an event that is ignored: what that depends on, and
-        what is known of them then."""
+        what is known of them then. Unless it may be `forbidding`, an event that is what one of
+        them forbids is left out at once: of many components there are ever so many ways."""
         regions = tuple(n.older(r) for n, r in zip(self.negations, run.regions, strict=True))
         ways: list[tuple[Literals, tuple[Region, ...]]] = [((), regions)]
         for place in self._open_at(number):
@@ -297,6 +297,7 @@ class Nfa(Automaton):
                 for more, region in self.negations[place].passed(
                     known[place], run.remembered, letter, self.memory
                 )
+                if forbidding or region is not True
             ]
         return iter(ways)
 

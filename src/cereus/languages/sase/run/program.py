@@ -25,6 +25,7 @@ from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.after.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.runner import Runner
+from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
@@ -67,8 +68,10 @@ class ProgramExecutor(Executor):
         limits: Limits | None = None,
         keep: tuple[str, ...] = (),
         row_numbers: Ints | None = None,
+        tables: TableCaches | None = None,
     ) -> None:
         self.plan, self.stream = plan, plan.stream
+        self.tables = tables or TableCaches()
         self.emits_late = plan.emits_late
         self.waits_for_time = plan.emits_late and self.stream.time is not None
         self.keep, self.row_numbers = keep, row_numbers
@@ -106,6 +109,7 @@ class ProgramExecutor(Executor):
                 payload=tuple(dict.fromkeys((*block.payload, *carried))),
                 ordinals=True,
                 row_numbers=self.row_numbers if block.source is None else None,
+                cache=self.tables.of(block.plan, (limits or Limits()).states),
                 watches_keys=bool(self.stream.keys),
             )
             output = BlockOutput(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cereus.explain.phrases import (
+    choice_words,
     clause_words,
     condition_words,
     event_words,
-    grouped,
     listed,
+    plural,
     sentence,
     window_words,
     with_article,
@@ -28,22 +30,30 @@ def words(query: sremo.SremoTree, keys: Sequence[tuple[str, ...]]) -> str:
 def part_words(node: sremo.Sremo) -> str:
     match node:
         case sremo.Terminal():
-            return _event(node)
+            return with_article(_event_words(node))
         case sremo.Concatenation(left, right):
-            joined = "then" if sremo.SKIP_ANY in (left, right) else "directly followed by"
+            joined = "directly followed by"
+            if any(each == sremo.SKIP_ANY or _avoids(each) for each in (_last(left), right)):
+                joined = "then"
             return f"{part_words(left)}, {joined} {part_words(right)}"
-        case sremo.Disjunction(left, right):
-            return f"either {grouped(part_words(left))} or {grouped(part_words(right))}"
+        case sremo.Disjunction():
+            return choice_words(map(part_words, _choices(node)))
         case sremo.Intersection(left, right):
             return f"{part_words(left)}, which is at the same time {part_words(right)}"
         case sremo.Star(sremo.Terminal(marks=False) as skipped) if skipped.is_top:
             return "any number of other events"
+        case sremo.Star(sremo.Terminal() as event):
+            return f"any number of {_event_words(event, many=True)}"
+        case sremo.Plus(sremo.Terminal() as event):
+            return f"one or more {_event_words(event, many=True)}"
         case sremo.Star(body):
             return f"any number of times in a row ({part_words(body)})"
         case sremo.Plus(body):
             return f"one or more times in a row ({part_words(body)})"
         case sremo.Optional(body):
             return f"optionally {part_words(body)}"
+        case sremo.Complement() if (absent := sremo.stops_at(node)) is not None:
+            return f"any events with no {_event_words(replace(absent, marks=True))} among them"
         case sremo.Complement(body):
             return f"any events that are not ({part_words(body)})"
         case sremo.Windowed(body, window):
@@ -57,11 +67,33 @@ def part_words(node: sremo.Sremo) -> str:
     return "what never happens"
 
 
-def _event(node: sremo.Terminal) -> str:
+def _avoids(node: sremo.Sremo) -> bool:
+    return sremo.stops_at(node) is not None
+
+
+def _last(node: sremo.Sremo) -> sremo.Sremo:
+    """The last part of a concatenation."""
+    return _last(node.right) if isinstance(node, sremo.Concatenation) else node
+
+
+def _choices(node: sremo.Sremo) -> Iterator[sremo.Sremo]:
+    if isinstance(node, sremo.Disjunction):
+        yield from _choices(node.left)
+        yield from _choices(node.right)
+    else:
+        yield node
+
+
+def _event_words(node: sremo.Terminal, *, many: bool = False) -> str:
+    """What follows an article, or a number: an event with all its conditions."""
     parts = [part for part in conjuncts(node.condition) if part != sremo.TRUE]
     alone = [part for part in parts if not ex.variables(part)]
-    others = [part for part in parts if ex.variables(part)]
-    noun = event_words(node.type or "event", alone, node.register)
-    between = f" and {listed(map(condition_words, others))}" if others else ""
-    joined = f"{with_article(noun)}{between if alone else between.replace(' and', ' such that', 1)}"
-    return joined if node.marks else f"{joined} (not reported)"
+    others = [condition_words(part) for part in parts if ex.variables(part)]
+    noun = node.type or "event"
+    phrase = event_words(f"{plural(noun)} in a row" if many else noun, alone, node.register)
+    if others and all(words.startswith("its ") for words in others):
+        whose = " and whose ".join(words.removeprefix("its ") for words in others)
+        phrase += f"{' and' if alone else ''} whose {whose}"
+    elif others:
+        phrase += f" {'and' if alone else 'such that'} {listed(others)}"
+    return phrase if node.marks else f"{phrase} (not reported)"

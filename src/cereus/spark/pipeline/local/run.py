@@ -243,7 +243,10 @@ def _union(tables: Sequence[pa.Table]) -> pa.Table:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0]
-        raise DataError(f"the streams cannot be put together: {reason}") from None
+        raise DataError(
+            f"the streams cannot be put together: {reason}",
+            hint="give the column one type in all of them: select = […]",
+        ) from None
 
 
 def _typed(matches: pa.Table, kind: str, *, declared: bool) -> pa.Table:

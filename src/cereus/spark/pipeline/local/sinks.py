@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from cereus.errors import CereusError
-from cereus.spark.pipeline.posting import post_table
-from cereus.spark.pipeline.sink_checking import function_of
-from cereus.spark.pipeline.sink_spec import (
+from cereus.spark.pipeline.sinks.checking import function_of
+from cereus.spark.pipeline.sinks.posting import post_table
+from cereus.spark.pipeline.sinks.spec import (
     ConsoleSink,
     FileSink,
     ForeachSink,

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from cereus.spark.files import COUNTED, observed
 from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.metrics import Metrics
-from cereus.spark.pipeline.sinks import write
+from cereus.spark.pipeline.sinks.writing import write
 from cereus.spark.pipeline.spec import FileSource
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import CereusError, DataError
 from cereus.rules.output import RULE
-from cereus.spark.live.rules import match_rules, split_changes
+from cereus.spark.live.rules.stream import match_rules, split_changes
 from cereus.spark.matching import match
 from cereus.spark.pipeline.document import Document, Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
@@ -88,13 +88,20 @@ class Building:
                 watermark=watermark,
                 on_change=of.on_change,
                 idle=of.idle,
+                eager=of.eager,
                 checkpoint=checkpoint,
                 name=called,
             )
             return typed(shaped(matches, of.select, of.where), query, of.type)
 
     def ruled(
-        self, name: str, events: DataFrame, rules: Any, called: str, watermark: str | None = None
+        self,
+        name: str,
+        events: DataFrame,
+        rules: Any,
+        called: str,
+        watermark: str | None = None,
+        checkpoint: str | None = None,
     ) -> tuple[DataFrame, DataFrame]:
         """The matches of rules as a stream, and what became of the rules."""
         of, checked = self.spec.rules[name], self.pipeline.rules[name]
@@ -106,6 +113,7 @@ class Building:
                 watermark=watermark,
                 tie=self.graph.flow(of.from_[0]).tie,
                 limits=checked.limits,
+                checkpoint=checkpoint,
                 name=called,
             )
             matches, changes = split_changes(results)

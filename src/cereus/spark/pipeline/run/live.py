@@ -21,8 +21,8 @@ from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.listening import Listener
 from cereus.spark.pipeline.run.metrics import Metrics, Report
 from cereus.spark.pipeline.run.rule_journal import RuleJournal
-from cereus.spark.pipeline.sink_spec import MemorySink
-from cereus.spark.pipeline.sinks import SinkHome, start
+from cereus.spark.pipeline.sinks.spec import MemorySink
+from cereus.spark.pipeline.sinks.writing import SinkHome, start
 from cereus.spark.raised import as_cereus_error
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ class LiveRun:
         events, watermark = self._read_by(query, chain)
         if query in self.spec.rules:
             changes = self._journal(query, events).stream
-            return self.building.ruled(query, events, changes, called, watermark)[0]
+            place = chain.checkpoint
+            return self.building.ruled(query, events, changes, called, watermark, place)[0]
         return self.building.matched(query, events, called, watermark, chain.checkpoint)
 
     def _read_by(self, query: str, chain: Chain) -> tuple[DataFrame, str | None]:

@@ -20,7 +20,7 @@ from pyspark.errors import AnalysisException
 from cereus.errors import CereusError
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
 from cereus.rules.rule import Rule, rules_in
-from cereus.spark.live.rules import COLUMNS
+from cereus.spark.live.rules.stream import COLUMNS
 from cereus.spark.schemas import arrow_schema
 
 if TYPE_CHECKING:

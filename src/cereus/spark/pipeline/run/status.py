@@ -91,7 +91,10 @@ def read_status(checkpoint: Path) -> Status:
             hint="name the pipeline file, or its checkpoint",
         ) from None
     except (ValueError, TypeError) as error:
-        raise CereusError(f"{str(path)!r} is no status of a pipeline: {error}") from None
+        raise CereusError(
+            f"{str(path)!r} is no status of a pipeline: {error}",
+            hint="name the checkpoint of a live pipeline",
+        ) from None
     if status.state == "running" and status.host == socket.gethostname() and not _is_there(status):
         status.state = "gone"
     return status

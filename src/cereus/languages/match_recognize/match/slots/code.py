@@ -33,6 +33,10 @@ FLOAT_ARITHMETIC = {
     "/": codes.DIVIDE_FLOAT,
     "%": codes.REMAINDER_FLOAT,
 }
+EXTREMES = {
+    "greatest": {Kind.INTEGER: codes.GREATEST_INT, Kind.FLOAT: codes.GREATEST_FLOAT},
+    "least": {Kind.INTEGER: codes.LEAST_INT, Kind.FLOAT: codes.LEAST_FLOAT},
+}
 
 
 class Code:
@@ -91,6 +95,49 @@ class Code:
             a, b = self.same_unit(a, b)
         found = self.emit(operation, Kind.BOOLEAN, *((b, a) if swapped else (a, b)))
         return self.emit(codes.NOT, Kind.BOOLEAN, found) if negated else found
+
+    def called(self, name: str, given: list[Loaded]) -> Loaded:
+        """A function of values that are in registers."""
+        if name == "abs" and given[0].kind in (Kind.INTEGER, Kind.FLOAT):
+            op = codes.SIZE_FLOAT if given[0].real else codes.SIZE_INT
+            return self.emit(op, given[0].kind, given[0])
+        if name == "coalesce":
+            *firsts, last = self.alike(given)
+            found = self.emit(codes.COPY, last.kind, last, unit=last.unit)
+            for each in reversed(firsts):
+                self.add(codes.IF_KNOWN, found.register, each.register)
+            return found
+        if name in EXTREMES:
+            best, *others = self.alike(given)
+            if best.kind not in EXTREMES[name]:
+                raise NotForSlots
+            for each in others:
+                best = self.emit(EXTREMES[name][best.kind], best.kind, best, each, best.unit)
+            return best
+        raise NotForSlots
+
+    def chosen(self, whens: list[Loaded], given: list[Loaded]) -> Loaded:
+        """The value behind the first condition that is true; the last, if none is."""
+        if any(when.kind not in (Kind.BOOLEAN, Kind.NULL) for when in whens):
+            raise NotForSlots
+        *thens, default = self.alike(given)
+        found = self.emit(codes.COPY, default.kind, default, unit=default.unit)
+        for when, then in zip(reversed(whens), reversed(thens), strict=True):
+            self.add(codes.CHOOSE, found.register, when.register, then.register)
+        return found
+
+    def alike(self, given: list[Loaded]) -> list[Loaded]:
+        """Values of one kind and unit."""
+        kinds = {each.kind for each in given} - {Kind.NULL}
+        if Kind.FLOAT in kinds:
+            return [
+                replace(each, kind=Kind.FLOAT) if each.kind is Kind.NULL else self.real(each)
+                for each in given
+            ]
+        known = [each for each in given if each.kind is not Kind.NULL]
+        if len(kinds) != 1 or len({each.unit for each in known}) != 1:
+            raise NotForSlots
+        return [replace(each, kind=known[0].kind, unit=known[0].unit) for each in given]
 
     def real(self, value: Loaded) -> Loaded:
         if value.real:

@@ -28,13 +28,21 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
 class SlotColumns:
-    """The columns so far. A column of labels has an entry for each variable, not for each row;
-    one that is `ranked` holds the places of values among those of all rows."""
+    """The columns so far; a match has at most `most_rows` rows. A column of labels has an entry for
+    each variable, not for each row; one that is `ranked` holds the places of values among those of
+    all rows."""
 
-    def __init__(self, rows: SortedRows, variables: Sequence[str], room: int | None = None) -> None:
+    def __init__(
+        self,
+        rows: SortedRows,
+        variables: Sequence[str],
+        room: int | None = None,
+        most_rows: int = 0,
+    ) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
         self.width = max(len(rows) if room is None else room, len(variables)) + 1
+        self.most_rows = max(self.width, most_rows)
         self.of_labels: set[int] = set()
         self.ranked = False
         self.numbers: list[npt.NDArray[Any]] = []
@@ -89,6 +97,16 @@ class SlotColumns:
         self.numbers.append(numbers)
         self.valid.append(True if vector.valid is None else vector.valid)
         return len(self.valid) - 1, vector.kind
+
+    def refuse_large_sums(self, number: int) -> None:
+        """A slot has 64 bits: what a sum of a column's numbers may need more for is computed
+        elsewhere."""
+        numbers, known = self.numbers[number], self.valid[number]
+        largest = max(
+            int(numbers.max(where=known, initial=0)), -int(numbers.min(where=known, initial=0))
+        )
+        if largest * self.most_rows >= 1 << 63:
+            raise NotForSlots
 
     def argument(self, argument: ex.Expression) -> Vector:
         data = self.columns.argument(argument)

@@ -39,15 +39,21 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
 class Lowering:
-    """Makes the tables of a clause over its rows, with room for so many (None: for these)."""
+    """Makes the tables of a clause over its rows, with room for so many (None: for these). A match
+    may have `most_rows`, if that is more."""
 
     def __init__(
-        self, bound: Bound, automaton: RowAutomaton, rows: SortedRows, room: int | None = None
+        self,
+        bound: Bound,
+        automaton: RowAutomaton,
+        rows: SortedRows,
+        room: int | None = None,
+        most_rows: int = 0,
     ) -> None:
         self.bound, self.automaton = bound, automaton
         self.variables = bound.clause.variables()
         self.code = Code()
-        self.columns = SlotColumns(rows, self.variables, room)
+        self.columns = SlotColumns(rows, self.variables, room, most_rows)
         self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
         self.totals = SlotTotals(self.code, self.columns, self.groups)
 
@@ -130,7 +136,21 @@ class Lowering:
                 return self.load(ex.Arithmetic("-", ex.Literal(0), operand), part)
             case ex.Arithmetic(op, left, right):
                 return self.code.calculated(op, self.load(left, part), self.load(right, part))
+            case ex.Case(branches, default):
+                return self.case(branches, default or ex.Literal(None), part)
+            case ex.Call(name, arguments):
+                return self.code.called(name, [self.load(each, part) for each in arguments])
         raise NotForSlots
+
+    def case(
+        self,
+        branches: Sequence[tuple[ex.Expression, ex.Expression]],
+        default: ex.Expression,
+        part: Part,
+    ) -> Loaded:
+        whens = [self.load(when, part) for when, _ in branches]
+        thens = [self.load(then, part) for _, then in branches]
+        return self.code.chosen(whens, [*thens, self.load(default, part)])
 
     def joined(self, op: int, operands: Sequence[ex.Expression], part: Part) -> Loaded:
         found = self.load(operands[0], part)

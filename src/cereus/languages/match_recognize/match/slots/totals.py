@@ -49,6 +49,8 @@ class SlotTotals:
         key = (function if function in ("min", "max") else "sum", members, repr(argument))
         group = self.groups.known(key)
         real = kind is Kind.FLOAT
+        if function in ("sum", "avg") and not real:
+            self.columns.refuse_large_sums(number)
         if group is None:
             group = self.groups.numbers(key, 2, int(real))
             self.update_with(key[0], number, real, group, members)
@@ -71,6 +73,14 @@ class SlotTotals:
         self.groups.on_update(members, (codes.COUNT_VALID, group.at, number, 0))
 
     def result(self, function: str, group: Group, kind: Kind, unit: str) -> Loaded:
+        if function == "avg":
+            real = kind is Kind.FLOAT
+            if not real and kind is not Kind.INTEGER:
+                raise NotForSlots
+            to = self.code.register()
+            op = codes.AVERAGE_FLOAT if real else codes.AVERAGE_INT
+            self.code.add(op, to, group.float_at if real else group.at + 1, group.at)
+            return Loaded(to, Kind.FLOAT)
         count = Loaded(self.code.register(), Kind.INTEGER)
         self.code.add(codes.SLOT_INT, count.register, 0, group.at)
         if function == "count":
@@ -82,10 +92,6 @@ class SlotTotals:
             self.code.add(codes.SLOT_INT, raw.register, 0, group.at + 1)
         if function in ("bool_or", "bool_and", "count_if"):
             return self.of_booleans(function, raw, count, group)
-        if function == "avg":
-            raw = self.code.emit(
-                codes.DIVIDE_FLOAT, Kind.FLOAT, self.code.real(raw), self.code.real(count)
-            )
         return self.if_any(raw, group)
 
     def if_any(self, value: Loaded, group: Group) -> Loaded:

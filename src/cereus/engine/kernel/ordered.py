@@ -1,0 +1,168 @@
+"""Configurations of a state in the order of one of their values.
+
+Where every move but staying asks a slot to be below a value of the event, or every one above it,
+the others need not be looked at. So the configurations of such a state are a heap, the smallest
+value first (negated, where the largest has to come first): a walk from its top meets those below a
+bound, and of the others at most two for each of them.
+
+Invariants
+  1. `key[c] <= key[left[c]], key[right[c]]`, and `up` is the way back; NONE where there is none.
+  2. While a heap is walked nothing enters it, and what leaves it stays where it is until the walk
+     has ended.
+
+The heaps are skew heaps: two are joined along their right sides, whose nodes change sides. That
+costs O(log n) on average over all operations, and a node is three numbers. A heap is made only
+when looking at all configurations has turned out not to pay (`Stepper._read`).
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from cereus.engine.memory import longer
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+else:
+    from cereus.engine.kernel import layout
+
+
+@cython.cclass
+class OrderedConfigurations:
+    """Heaps of configurations, at most one for each state.
+
+    `by[s]` says by which slot those of state s are ordered, and how (NONE: they are not).
+    """
+
+    def __init__(self) -> None:
+        self.by = np.zeros(0, np.int32)
+        self.top = np.zeros(0, np.int32)
+        self.key = np.zeros(0, np.int64)
+        self.left = self.right = self.up = np.zeros(0, np.int32)
+        self.stack = self.gone = np.zeros(0, np.int32)
+        self.n_stack = self.n_gone = 0
+        self.walked = layout.NONE
+        self.bound = 0
+
+    def room_for_states(self, states: cython.int) -> cython.int:
+        if states > self.by.shape[0]:
+            self.by = longer(self.by, states, layout.NONE)
+            self.top = longer(self.top, states, layout.NONE)
+        return 0
+
+    def room_for(self, configurations: cython.int) -> cython.int:
+        if configurations > self.key.shape[0]:
+            self.key = longer(self.key, configurations, 0)
+            self.left = longer(self.left, configurations, layout.NONE)
+            self.right = longer(self.right, configurations, layout.NONE)
+            self.up = longer(self.up, configurations, layout.NONE)
+            self.stack = longer(self.stack, configurations + 2, 0)
+            self.gone = longer(self.gone, configurations, 0)
+        return 0
+
+    def order(self, s: cython.int, by: cython.int) -> cython.int:
+        """From now on the configurations of a state are ordered; they enter one by one."""
+        self.by[s] = by
+        self.top[s] = layout.NONE
+        return 0
+
+    def forget(self, s: cython.int) -> cython.int:
+        """The configurations of a state are not ordered any more."""
+        self.by[s] = layout.NONE
+        return 0
+
+    # ------------------------------------------------------------ coming and going
+
+    def enter(self, s: cython.int, c: cython.int, value: cython.longlong) -> cython.int:
+        """A configuration with this value has come; NULL is below and above nothing."""
+        self.left[c] = self.right[c] = layout.NONE
+        if value == layout.NULL:
+            self.up[c] = c  # in no heap
+            return 0
+        self.key[c] = -value if self.by[s] & 1 else value
+        self.top[s] = self._joined(self.top[s], c)
+        self.up[self.top[s]] = layout.NONE
+        return 0
+
+    def leave(self, s: cython.int, c: cython.int) -> cython.int:
+        """A configuration goes."""
+        if s == self.walked:
+            self.gone[self.n_gone] = c
+            self.n_gone += 1
+            return 0
+        above: cython.int = self.up[c]
+        if above == c:
+            return 0
+        below: cython.int = self._joined(self.left[c], self.right[c])
+        if below >= 0:
+            self.up[below] = above
+        if above < 0:
+            self.top[s] = below
+        elif self.left[above] == c:
+            self.left[above] = below
+        else:
+            self.right[above] = below
+        return 0
+
+    def _joined(self, a: cython.int, b: cython.int) -> cython.int:
+        """Two heaps as one; its top does not know what is above."""
+        if a < 0:
+            return b
+        if b < 0:
+            return a
+        if self.key[b] < self.key[a]:
+            a, b = b, a
+        top: cython.int = a
+        below: cython.int
+        while True:
+            below = self.right[a]
+            self.right[a] = self.left[a]
+            if below < 0:
+                self.left[a] = b
+                self.up[b] = a
+                return top
+            if self.key[b] < self.key[below]:
+                below, b = b, below
+            self.left[a] = below
+            self.up[below] = a
+            a = below
+
+    # ------------------------------------------------------------ walking
+
+    def begin(self, s: cython.int, value: cython.longlong, strictly: cython.bint) -> cython.int:
+        """Walk through the configurations of a state whose value is below one (strictly, or not),
+        or above it, as they are ordered."""
+        self.walked = s
+        self.n_gone = 0
+        self.n_stack = 0
+        self.bound = -value if self.by[s] & 1 else value
+        if strictly:
+            self.bound -= 1
+        self._push(self.top[s])
+        return 0
+
+    def _push(self, c: cython.int) -> cython.int:
+        if c >= 0 and self.key[c] <= self.bound:
+            self.stack[self.n_stack] = c
+            self.n_stack += 1
+        return 0
+
+    def step(self) -> cython.int:
+        """The next configuration of the walk, or NONE."""
+        if self.n_stack == 0:
+            return layout.NONE
+        self.n_stack -= 1
+        c: cython.int = self.stack[self.n_stack]
+        self._push(self.left[c])
+        self._push(self.right[c])
+        return c
+
+    def end(self) -> cython.int:
+        """The walk is over: what has gone meanwhile leaves the heap."""
+        s: cython.int = self.walked
+        i: cython.int
+        self.walked = layout.NONE
+        for i in range(self.n_gone):
+            self.leave(s, self.gone[i])
+        return 0

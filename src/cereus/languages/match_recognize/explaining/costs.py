@@ -1,0 +1,40 @@
+"""What may make a clause slow, as far as its text shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.print import pattern_text
+
+COUNTS = frozenset(("count", "count_if", "sum", "avg"))
+"""Aggregates whose value depends on which of many rows were mapped to a variable."""
+
+
+def cost_warnings(clause: tree.Clause) -> Iterator[str]:
+    """Loops in which a row may go one way or another, where conditions add up one of these: each
+    way has a sum of its own, and in the worst case there are twice as many with every row."""
+    added = {
+        clause.members(node.variable)
+        for each in clause.define
+        for node in each.condition.walk()
+        if isinstance(node, tree.Aggregate) and node.function in COUNTS
+    }
+    for loop in clause.pattern.walk():
+        if not isinstance(loop, tree.Quantified) or loop.high in (0, 1):
+            continue
+        inside = {node.name for node in loop.part.walk() if isinstance(node, tree.Variable)}
+        apart = any(inside & members and inside - members for members in added)
+        if apart and any(map(_has_ways, loop.part.walk())):
+            yield (
+                f"runs may multiply with every row: in {pattern_text(loop)} a row may be mapped "
+                "to one variable or another, and conditions add up only some of these; "
+                "Limits(configurations=…) says when to stop"
+            )
+            return
+
+
+def _has_ways(node: tree.Pattern) -> bool:
+    return isinstance(node, tree.Alternation | tree.Permutation) or (
+        isinstance(node, tree.Quantified) and node.low != node.high
+    )

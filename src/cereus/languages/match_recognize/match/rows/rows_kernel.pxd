@@ -1,0 +1,1 @@
+cdef int interrupted() except? -1 nogil

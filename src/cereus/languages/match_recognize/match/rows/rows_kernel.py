@@ -1,0 +1,399 @@
+"""Matching where a row's letter decides every condition: two passes over each partition.
+
+A *set* is a set of states: those that the row at hand can be read by, and from which the pattern
+can still be completed. Sets are numbered as they are met (`look_ahead.py`), number 0 is what lies
+behind the last row. Pass 1 goes backwards and notes the set of every row, one lookup each. Pass 2
+goes forwards and walks one path from each start: at every choice the most preferred state of the
+next row's set, one lookup each. It never turns back, so the cost is linear in the rows read and in
+the rows of the matches, whatever the pattern.
+
+Invariants: `steps[set, letter]` is the set of a row with this letter before a row of `set`, or -1
+where it has not been worked out; `choices[set, q]` is the state that follows q where the next row
+has `set` (DONE = -2; -1 if there is none, which no path meets); `begins[set, first]` the same for
+the first state of a match.
+"""
+
+import cython
+
+from cereus.engine.interrupts import look_up
+from cereus.languages.match_recognize.match import codes
+
+if cython.compiled:
+    from cython.cimports.cpython.exc import PyErr_CheckSignals
+
+FINISHED = cython.declare(cython.int, codes.FINISHED)
+UNKNOWN_SET = cython.declare(cython.int, codes.UNKNOWN_SET)
+OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
+NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
+FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
+PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
+NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
+TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
+TO_LAST = cython.declare(cython.int, codes.TO_LAST)
+LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
+FEWER_ROWS = cython.declare(cython.Py_ssize_t, 1 << 12)
+"""After so many rows it is seen whether Ctrl-C was pressed, however often a call has to be made
+again; fewer where all states are looked at on each."""
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1)
+def interrupted() -> cython.int:
+    """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
+    with cython.gil:
+        look_up()
+        if cython.compiled:
+            PyErr_CheckSignals()
+    return 0
+
+
+@cython.ccall
+def find(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    steps: cython.const[cython.int][:, ::1],
+    choices: cython.const[cython.int][:, ::1],
+    begins: cython.const[cython.int][:, ::1],
+    targets: cython.const[cython.uchar][::1],
+    skip: cython.int,
+    sets: cython.int[::1],
+    progress: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    ends: cython.longlong[::1],
+    states: cython.short[::1],
+) -> cython.int:
+    """Find the matches of the partitions from `progress[0]` on.
+
+    A match is (starts, ends) and one state for each of its rows, all appended at `progress[2]`
+    and `progress[3]`. `targets[q]` says whether a state is one that SKIP TO means. `progress` is
+    [partition, row to go on at, matches, states, letter or row of the error, set, rows that both
+    passes read]; the row is -1 before pass 1 of a partition, and -2 - i where that goes on at i.
+    """
+    part: cython.Py_ssize_t = progress[0]
+    parts: cython.Py_ssize_t = bounds.shape[0] - 1
+    matches: cython.Py_ssize_t = progress[2]
+    written: cython.Py_ssize_t = progress[3]
+    read: cython.Py_ssize_t = progress[6]
+    look_at: cython.Py_ssize_t = read - read % LOOK_EVERY + (LOOK_EVERY if read else 0)
+    most_matches: cython.Py_ssize_t = starts.shape[0]
+    most_states: cython.Py_ssize_t = states.shape[0]
+    cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
+    cython.declare(begin=cython.Py_ssize_t)
+    cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
+    cython.declare(target=cython.Py_ssize_t, set_=cython.int, next_=cython.int, q=cython.int)
+    with cython.nogil:
+        while part < parts:
+            low = bounds[part]
+            high = bounds[part + 1]
+            row = progress[1]
+            if row < 0:
+                begin = high - low - 1
+                if row < -1:
+                    begin = -2 - row
+                else:
+                    sets[high - low] = 0
+                set_ = sets[begin + 1]
+                for i in range(begin, -1, -1):
+                    next_ = steps[set_, letters[low + i]]
+                    if next_ < 0:
+                        progress[0] = part
+                        progress[1] = -2 - i
+                        progress[2] = matches
+                        progress[3] = written
+                        progress[4] = letters[low + i]
+                        progress[5] = set_
+                        progress[6] = read
+                        return UNKNOWN_SET
+                    set_ = next_
+                    sets[i] = set_
+                    read += 1
+                    if read >= look_at:
+                        look_at = read + LOOK_EVERY
+                        interrupted()
+                row = low
+            while row < high:
+                read += 1
+                if read >= look_at:
+                    look_at = read + LOOK_EVERY
+                    interrupted()
+                q = begins[sets[row - low], 1 if row == low else 0]
+                if q == -1:
+                    row += 1
+                    continue
+                if matches == most_matches or most_states - written < high - row:
+                    progress[0] = part
+                    progress[1] = row
+                    progress[2] = matches
+                    progress[3] = written
+                    progress[6] = read
+                    return OUTPUT_FULL
+                start = row
+                at = row - low
+                target = -1
+                while q >= 0:
+                    states[written] = q
+                    written += 1
+                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                        target = at + low
+                    at += 1
+                    q = choices[sets[at], q]
+                read += at + low - start
+                starts[matches] = start
+                ends[matches] = at + low
+                matches += 1
+                if at + low == start or skip == NEXT_ROW:
+                    row = start + 1
+                elif skip == PAST_LAST_ROW:
+                    row = at + low
+                else:
+                    if target < 0 or target == start:
+                        progress[4] = start
+                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                    row = target
+            part += 1
+            progress[1] = -1
+        progress[0] = part
+        progress[2] = matches
+        progress[3] = written
+        progress[6] = read
+        return FINISHED
+
+
+@cython.ccall
+def find_by_states(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    reads: cython.const[cython.uchar][:, ::1],
+    move_starts: cython.const[cython.int][::1],
+    moves: cython.const[cython.int][::1],
+    begin_starts: cython.const[cython.int][::1],
+    begins: cython.const[cython.int][::1],
+    last: cython.const[cython.uchar][::1],
+    times: cython.const[cython.longlong][::1],
+    length: cython.longlong,
+    targets: cython.const[cython.uchar][::1],
+    skip: cython.int,
+    reach: cython.int[:, ::1],
+    progress: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    ends: cython.longlong[::1],
+    states: cython.short[::1],
+) -> cython.int:
+    """The same with a number for every row and state, in place of a set: how many rows a match
+    needs at least from here on, this row included (0: it cannot be completed). For matches
+    WITHIN a `length` (-1: any), and for patterns that have too many sets.
+
+    `reads[letter, q]` says whether a row can be read by q; the moves of q are
+    `moves[move_starts[q] : move_starts[q + 1]]`, `last[q]` whether it may be the last row of the
+    partition.
+    """
+    part: cython.Py_ssize_t = progress[0]
+    parts: cython.Py_ssize_t = bounds.shape[0] - 1
+    matches: cython.Py_ssize_t = progress[2]
+    written: cython.Py_ssize_t = progress[3]
+    read: cython.Py_ssize_t = progress[6]
+    look_at: cython.Py_ssize_t = read - read % FEWER_ROWS + (FEWER_ROWS if read else 0)
+    most_matches: cython.Py_ssize_t = starts.shape[0]
+    most_states: cython.Py_ssize_t = states.shape[0]
+    size: cython.Py_ssize_t = last.shape[0]
+    cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
+    cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
+    cython.declare(target=cython.Py_ssize_t, k=cython.Py_ssize_t, limit=cython.Py_ssize_t)
+    cython.declare(best=cython.int, q=cython.int, first=cython.int, letter=cython.int)
+    with cython.nogil:
+        while part < parts:
+            low = bounds[part]
+            high = bounds[part + 1]
+            row = progress[1]
+            if row < 0:
+                for i in range(high - low - 1, -1, -1):
+                    letter = letters[low + i]
+                    for q in range(size):
+                        best = 0
+                        if reads[letter, q]:
+                            if i == high - low - 1:
+                                best = last[q]
+                            else:
+                                for k in range(move_starts[q], move_starts[q + 1]):
+                                    if moves[k] < 0:
+                                        best = 1
+                                    elif reach[i + 1, moves[k]] > 0 and (
+                                        best == 0 or reach[i + 1, moves[k]] + 1 < best
+                                    ):
+                                        best = reach[i + 1, moves[k]] + 1
+                        reach[i, q] = best
+                    read += 1
+                    if read >= look_at:
+                        look_at = read + FEWER_ROWS
+                        interrupted()
+                row = low
+            limit = row
+            while row < high:
+                read += 1
+                if read >= look_at:
+                    look_at = read + FEWER_ROWS
+                    interrupted()
+                if matches == most_matches or most_states - written < high - row:
+                    progress[0] = part
+                    progress[1] = row
+                    progress[2] = matches
+                    progress[3] = written
+                    progress[6] = read
+                    return OUTPUT_FULL
+                if length < 0:
+                    limit = high
+                else:
+                    if limit < row:
+                        limit = row
+                    while limit < high and times[limit] - times[row] < length:
+                        limit += 1
+                first = 1 if row == low else 0
+                q = -1
+                for k in range(begin_starts[first], begin_starts[first + 1]):
+                    if begins[k] < 0:
+                        q = -2
+                        break
+                    best = reach[row - low, begins[k]]
+                    if best > 0 and row + best <= limit:
+                        q = begins[k]
+                        break
+                if q == -1:
+                    row += 1
+                    continue
+                start = row
+                at = row
+                target = -1
+                while q >= 0:
+                    states[written] = q
+                    written += 1
+                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                        target = at
+                    at += 1
+                    if at == high:
+                        break
+                    first = q
+                    for k in range(move_starts[first], move_starts[first + 1]):
+                        q = moves[k]
+                        if q < 0:
+                            break
+                        best = reach[at - low, q]
+                        if best > 0 and at + best <= limit:
+                            break
+                read += at - start
+                starts[matches] = start
+                ends[matches] = at
+                matches += 1
+                if at == start or skip == NEXT_ROW:
+                    row = start + 1
+                elif skip == PAST_LAST_ROW:
+                    row = at
+                else:
+                    if target < 0 or target == start:
+                        progress[4] = start
+                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                    row = target
+            part += 1
+            progress[1] = -1
+        progress[0] = part
+        progress[2] = matches
+        progress[3] = written
+        progress[6] = read
+        return FINISHED
+
+
+def count_codes(codes: cython.const[cython.int][::1], counts: cython.longlong[::1]) -> None:
+    """Add how often each code comes."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(codes.shape[0]):
+            counts[codes[i]] += 1
+
+
+def place_rows(
+    codes: cython.const[cython.int][::1],
+    first: cython.Py_ssize_t,
+    places: cython.longlong[::1],
+    rows: cython.int[::1],
+) -> None:
+    """Write the rows of these codes, from row `first` on, to their places: `places[c]` is where
+    the next of code c belongs, and moves on."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(codes.shape[0]):
+            rows[places[codes[i]]] = first + i
+            places[codes[i]] += 1
+
+
+@cython.ccall
+def look_ahead(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    steps: cython.const[cython.int][:, ::1],
+    sets: cython.int[::1],
+    progress: cython.longlong[::1],
+) -> cython.int:
+    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on, the first of
+    them from row `progress[1]` - 1 (0: from its last row)."""
+    part: cython.Py_ssize_t = progress[0]
+    cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
+    cython.declare(begin=cython.Py_ssize_t)
+    with cython.nogil:
+        while part < bounds.shape[0] - 1:
+            begin = bounds[part + 1] - 1
+            set_ = 0
+            if progress[1] > 0:
+                begin = progress[1] - 1
+                if begin + 1 < bounds[part + 1]:
+                    set_ = sets[begin + 1]
+                progress[1] = 0
+            for i in range(begin, bounds[part] - 1, -1):
+                next_ = steps[set_, letters[i]]
+                if next_ < 0:
+                    progress[0] = part
+                    progress[1] = i + 1
+                    progress[4] = letters[i]
+                    progress[5] = set_
+                    return UNKNOWN_SET
+                set_ = next_
+                sets[i] = set_
+                if i % LOOK_EVERY == 0:
+                    interrupted()
+            part += 1
+        return FINISHED
+
+
+def latest_rows(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    reads: cython.const[cython.uchar][:, ::1],
+    move_starts: cython.const[cython.int][::1],
+    moves: cython.const[cython.int][::1],
+    last: cython.const[cython.uchar][::1],
+    bounded: cython.const[cython.uchar][::1],
+    latest: cython.int[:, ::1],
+) -> None:
+    """For every row and state, how soon the last `bounded` row of a match may come that reads this
+    row so; -1 if there need be none, -2 if no match is completed."""
+    part: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    cython.declare(q=cython.int, best=cython.int, found=cython.int)
+    with cython.nogil:
+        for part in range(bounds.shape[0] - 1):
+            for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+                if i % FEWER_ROWS == 0:
+                    interrupted()
+                for q in range(last.shape[0]):
+                    best = -2
+                    if reads[letters[i], q]:
+                        if i == bounds[part + 1] - 1:
+                            best = -1 if last[q] else -2
+                        else:
+                            for k in range(move_starts[q], move_starts[q + 1]):
+                                found = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
+                                if found != -2 and (best == -2 or found < best):
+                                    best = found
+                        if best == -1 and bounded[q]:
+                            best = i
+                    latest[i, q] = best

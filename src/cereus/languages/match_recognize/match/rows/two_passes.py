@@ -1,0 +1,207 @@
+"""RowLetters → matches, by the two passes of `rows_kernel`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.engine.costs import Costs
+from cereus.engine.memory import empty
+from cereus.errors import LimitError
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.matching import (
+    Found,
+    Ints,
+    Moves,
+    Output,
+    Skipping,
+    readable,
+    refuse_skip,
+)
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.rows import bits_kernel
+from cereus.languages.match_recognize.match.rows import rows_kernel as kernel
+from cereus.languages.match_recognize.match.rows.bits import SetBits
+from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
+
+MOST_NUMBERS = 1 << 30
+"""Rows of a partition times states, where sets are not numbered: 4 GB."""
+FEW_SETS, ROWS_PER_SET = 500, 500
+"""Sets that are numbered in any case, and rows that each further one has to be of use to: it takes
+as long to work one out as to read so many rows without."""
+
+
+class TwoPasses:
+    """Finds the matches of a pattern by the conditions of rows. Sets that were numbered are kept
+    for the next rows."""
+
+    def __init__(self, automaton: RowAutomaton, skip: Skipping, costs: Costs) -> None:
+        """The rows that both passes read are added to the steps of `costs`."""
+        self.automaton, self.skip, self.costs = automaton, skip, costs
+        self._ahead: dict[tuple[int, ...], RowsAhead] = {}
+        self._bits: dict[tuple[int, ...], SetBits] = {}
+
+    def chunks(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        times: Ints | None = None,
+        length: int = -1,
+    ) -> Iterator[Found]:
+        """All matches, some at a time: their arrays are used again for the next ones. `masks` are
+        the states that read each letter; with `times`, the last row of a match is less than
+        `length` after the first."""
+        largest = int(np.diff(bounds).max(initial=0))
+        output = Output(len(letters), largest)
+        try:
+            done = length < 0 and (yield from self._without_window(masks, letters, bounds, output))
+            if not done:
+                times = np.zeros(1, np.int64) if times is None else times
+                yield from self._by_states(masks, letters, bounds, output, times, length)
+        finally:
+            self.costs.steps += int(output.progress[6])
+        yield output.found()
+
+    def _without_window(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        output: Output,
+    ) -> Generator[Found, None, bool]:
+        """By sets as long as they are few, then by their bits; False if there are too many of
+        these."""
+        if tuple(masks) not in self._bits:
+            if (yield from self._by_sets(masks, letters, bounds, output)):
+                return True
+            self._bits[tuple(masks)] = SetBits(self.automaton, masks)
+        bits = self._bits[tuple(masks)]
+        if bits.possible:
+            yield from self._by_bits(bits, letters, bounds, output)
+        return bits.possible
+
+    def _by_bits(
+        self, bits: SetBits, letters: npt.NDArray[np.uint16], bounds: Ints, output: Output
+    ) -> Iterator[Found]:
+        skip, table = self.skip, Moves.of(self.automaton)
+        sets = empty((max(output.largest, 1), bits.reads.shape[1]), np.uint64)
+        while True:
+            result = bits_kernel.find_by_bits(
+                letters,
+                bounds,
+                bits.reads,
+                bits.behind,
+                bits.before,
+                bits.always,
+                bits.lasts,
+                table.starts,
+                table.moves,
+                table.begin_starts,
+                table.begins,
+                skip.targets,
+                skip.kind,
+                bits.groups,
+                sets,
+                output.progress,
+                output.starts,
+                output.ends,
+                output.states,
+            )
+            if result == codes.FINISHED:
+                return
+            if result == codes.OUTPUT_FULL:
+                yield output.found()
+                output.empty()
+            refuse_skip(result, skip.variable)
+
+    def _by_sets(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        output: Output,
+    ) -> Generator[Found, None, bool]:
+        """False if there are too many sets for the partition at hand."""
+        skip = self.skip
+        key = tuple(masks)
+        ahead = self._ahead.get(key)
+        if ahead is None:
+            ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
+        sets = empty(output.largest + 1, np.int32)
+        while True:
+            result = kernel.find(
+                letters,
+                bounds,
+                ahead.steps,
+                ahead.choices,
+                ahead.begins,
+                skip.targets,
+                skip.kind,
+                sets,
+                output.progress,
+                output.starts,
+                output.ends,
+                output.states,
+            )
+            if result == codes.FINISHED:
+                return True
+            if result == codes.UNKNOWN_SET:
+                try:
+                    if len(ahead.sets) > FEW_SETS + output.progress[6] // ROWS_PER_SET:
+                        raise TooManySets
+                    ahead.work_out(int(output.progress[5]), int(output.progress[4]))
+                except TooManySets:
+                    output.progress[1] = -1
+                    return False
+            elif result == codes.OUTPUT_FULL:
+                yield output.found()
+                output.empty()
+            refuse_skip(result, skip.variable)
+
+    def _by_states(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        output: Output,
+        times: Ints,
+        length: int,
+    ) -> Iterator[Found]:
+        size, skip, largest = len(self.automaton), self.skip, output.largest
+        if largest * size > MOST_NUMBERS:
+            raise LimitError(
+                f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
+                "4 GB to look ahead",
+                hint="partition the rows, or use smaller bounds in {n,m}",
+            )
+        reach = empty((max(largest, 1), max(size, 1)), np.int32)
+        table = Moves.of(self.automaton)
+        while True:
+            result = kernel.find_by_states(
+                letters,
+                bounds,
+                readable(masks, size),
+                table.starts,
+                table.moves,
+                table.begin_starts,
+                table.begins,
+                table.last,
+                times,
+                length,
+                skip.targets,
+                skip.kind,
+                reach,
+                output.progress,
+                output.starts,
+                output.ends,
+                output.states,
+            )
+            if result == codes.FINISHED:
+                return
+            if result == codes.OUTPUT_FULL:
+                yield output.found()
+                output.empty()
+            refuse_skip(result, skip.variable)

@@ -1,0 +1,144 @@
+"""A search that waits for rows, carried on as they come.
+
+Where a match goes on for long and rows come a few at a time, to search from its start again would
+read all its rows with every push. So the runs of one key are kept as they are, and read only what
+is new. The tables of rows have room for as many again; when it is used up, everything is made anew,
+so that a row is read a few times at most, however the rows come.
+
+What such a search tells is whether the match is still undecided. Once it is not, the rows go the
+ordinary way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.finding import Finder, Path
+from cereus.languages.match_recognize.match.letters import FEW_BITS, letters
+from cereus.languages.match_recognize.match.matching import Output, readable, state_masks
+from cereus.languages.match_recognize.match.runs import slots_kernel
+from cereus.languages.match_recognize.match.runs.find import Room, RunStreams
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
+from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.times import window
+
+LONG = 512
+"""Rows from which on it is worth while."""
+
+
+def can_wait(finder: Finder) -> bool:
+    """Whether searches of this clause can be carried on: their letters have the same numbers
+    whatever the rows are, and only rows decide, not the end of the partition."""
+    few = len(finder.asked.truths) <= FEW_BITS
+    ends = any(isinstance(node, tree.PartitionEnd) for node in finder.bound.clause.pattern.walk())
+    return few and not ends and finder.path is not Path.SEARCH
+
+
+class WaitingSearch:
+    """The search of one key that waits at row `resume` of its rows. `before` and `behind` say how
+    far from a row conditions and measures look."""
+
+    def __init__(
+        self, finder: Finder, rows: pa.Table, streams: RunStreams, before: int, behind: int
+    ) -> None:
+        self.finder, self.streams = finder, streams
+        self.before, self.behind = before, behind
+        self.tables = [rows]
+        self.size = rows.num_rows
+        self.capacity = 2 * rows.num_rows
+        self._tail = rows.slice(max(rows.num_rows - before - behind, 0))
+        lowering, tables, self._rows = self._read(SortedRows(rows, (), ()), self.capacity)
+        self._labels = lowering.columns.of_labels
+        self._search = slots_kernel.Search(tables, self._rows)
+        self._search.carry_on()
+        slots, real = tables.live.shape[1], tables.live_floats.shape[1]
+        self._room = Room(slots, real, finder.limits, max(1 << 14, 4 * self.capacity))
+        self._search.room(self._room)
+        self.possible = not lowering.columns.ranked and self._goes_on(streams.horizon)
+
+    def _read(self, rows: SortedRows, room: int) -> tuple[Lowering, SlotTables, RowTables]:
+        finder = self.finder
+        lowering = Lowering(finder.bound, finder.automaton, rows, room, self.capacity)
+        tables, columns = lowering.tables()
+        read = letters(finder.bound, rows, finder.asked)
+        masks = state_masks(finder.automaton, finder.bound.clause.variables(), read)
+        times, length = window(finder.bound, rows, finder.unit)
+        numbers = np.zeros(room, np.uint16)
+        numbers[: len(rows)] = read.numbers
+        when = np.zeros(room if times is not None else 1, np.int64)
+        if times is not None:
+            when[: len(rows)] = times
+        alive = readable(masks, len(finder.automaton))
+        given = RowTables(numbers, numbers.astype(np.int32), alive, *columns, when, length)
+        return lowering, tables, given
+
+    def rows(self) -> pa.Table:
+        """All rows of the key."""
+        return pa.concat_tables(self.tables).combine_chunks()
+
+    def waits(self, rows: pa.Table, horizon: int) -> bool:
+        """Take more rows; whether the match is still undecided. If it is not, or if that cannot be
+        told here, the search is of no more use."""
+        self.tables.append(rows)
+        known, self.size = self.size, self.size + rows.num_rows
+        if self.size > self.capacity:
+            return False
+        self._add(known, rows)
+        return self._goes_on(horizon)
+
+    def over(self, horizon: int) -> bool:
+        """Whether the time that has passed may decide."""
+        length = self._rows.length
+        start = int(self._rows.times[int(self.streams.resume[0])]) if length >= 0 else 0
+        return length >= 0 and horizon - start >= length
+
+    def _add(self, known: int, rows: pa.Table) -> None:
+        """The tables of the new rows, and of those that waited for the ones behind them."""
+        self._tail = pa.concat_tables([self._tail, rows]).combine_chunks()
+        begin = max(self.size - self._tail.num_rows, 0)
+        first = max(known - self.behind, begin)
+        _, _, new = self._read(SortedRows(self._tail, (), ()), self._tail.num_rows)
+        here, there = slice(first, self.size), slice(first - begin, self._tail.num_rows)
+        self._rows.letters[here] = new.letters[there]
+        self._rows.sets[here] = new.sets[there]
+        if new.length >= 0:
+            self._rows.times[here] = new.times[there]
+        for column in set(range(len(new.valid))) - self._labels:
+            for name in ("ints", "floats", "valid"):
+                getattr(self._rows, name)[column, here] = getattr(new, name)[column, there]
+        kept = self.before + self.behind
+        self._tail = self._tail.slice(max(self._tail.num_rows - kept, 0))
+
+    def _goes_on(self, horizon: int) -> bool:
+        """Read the rows that came; whether the start still waits."""
+        skip, streams = self.finder.skip, self.streams
+        within = self.finder.bound.clause.within
+        timeouts = within is not None and within.timeouts
+        output = Output(1, 0, timeouts)
+        steps, nodes = self._search.work_done(), self._search.nodes_made()
+        result = self._search.find(
+            streams.lows,
+            np.array([self.size - self.behind], np.int64),
+            np.array([self.size], np.int64),
+            streams.begun,
+            streams.resume,
+            streams.numbers,
+            True,
+            horizon,
+            skip.targets,
+            skip.kind,
+            timeouts,
+            streams.reported,
+            output.progress,
+            output.starts,
+            output.ends,
+            output.timed_out,
+            output.states,
+        )
+        self.finder.costs.steps += self._search.work_done() - steps
+        self.finder.costs.nodes += self._search.nodes_made() - nodes
+        return bool(result == codes.FINISHED)

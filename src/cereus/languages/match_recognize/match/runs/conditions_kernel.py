@@ -1,0 +1,337 @@
+"""Slots of runs, and conditions that are computed with them.
+
+A slot holds a row, a count, a sum or an extreme of the rows of a variable so far; a row that is
+mapped to it updates them. Conditions are operations on registers, with NULL as SQL has it: a
+register is known or not.
+"""
+
+from typing import Any
+
+import cython
+
+from cereus.languages.match_recognize.match import codes
+
+SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
+FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
+SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
+COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
+COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
+SUM_INT = cython.declare(cython.int, codes.SUM_INT)
+SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
+MIN_INT = cython.declare(cython.int, codes.MIN_INT)
+MAX_INT = cython.declare(cython.int, codes.MAX_INT)
+MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
+MAX_FLOAT = cython.declare(cython.int, codes.MAX_FLOAT)
+AT_ROW = cython.declare(cython.int, codes.AT_ROW)
+AT_SLOT = cython.declare(cython.int, codes.AT_SLOT)
+AT_FIRST = cython.declare(cython.int, codes.AT_FIRST)
+AT_LAST = cython.declare(cython.int, codes.AT_LAST)
+SLOT_INT = cython.declare(cython.int, codes.SLOT_INT)
+SLOT_FLOAT = cython.declare(cython.int, codes.SLOT_FLOAT)
+CONSTANT_INT = cython.declare(cython.int, codes.CONSTANT_INT)
+CONSTANT_FLOAT = cython.declare(cython.int, codes.CONSTANT_FLOAT)
+MATCH_NUMBER = cython.declare(cython.int, codes.MATCH_NUMBER)
+AVERAGE_INT = cython.declare(cython.int, codes.AVERAGE_INT)
+AVERAGE_FLOAT = cython.declare(cython.int, codes.AVERAGE_FLOAT)
+TO_FLOAT = cython.declare(cython.int, codes.TO_FLOAT)
+EQUAL = cython.declare(cython.int, codes.EQUAL)
+LESS = cython.declare(cython.int, codes.LESS)
+LESS_EQUAL = cython.declare(cython.int, codes.LESS_EQUAL)
+EQUAL_FLOAT = cython.declare(cython.int, codes.EQUAL_FLOAT)
+LESS_FLOAT = cython.declare(cython.int, codes.LESS_FLOAT)
+LESS_EQUAL_FLOAT = cython.declare(cython.int, codes.LESS_EQUAL_FLOAT)
+NOT = cython.declare(cython.int, codes.NOT)
+AND = cython.declare(cython.int, codes.AND)
+OR = cython.declare(cython.int, codes.OR)
+IS_NULL = cython.declare(cython.int, codes.IS_NULL)
+ADD = cython.declare(cython.int, codes.ADD)
+SUBTRACT = cython.declare(cython.int, codes.SUBTRACT)
+MULTIPLY = cython.declare(cython.int, codes.MULTIPLY)
+REMAINDER = cython.declare(cython.int, codes.REMAINDER)
+ADD_FLOAT = cython.declare(cython.int, codes.ADD_FLOAT)
+SUBTRACT_FLOAT = cython.declare(cython.int, codes.SUBTRACT_FLOAT)
+MULTIPLY_FLOAT = cython.declare(cython.int, codes.MULTIPLY_FLOAT)
+DIVIDE_FLOAT = cython.declare(cython.int, codes.DIVIDE_FLOAT)
+COPY = cython.declare(cython.int, codes.COPY)
+CHOOSE = cython.declare(cython.int, codes.CHOOSE)
+IF_KNOWN = cython.declare(cython.int, codes.IF_KNOWN)
+SIZE_INT = cython.declare(cython.int, codes.SIZE_INT)
+SIZE_FLOAT = cython.declare(cython.int, codes.SIZE_FLOAT)
+GREATEST_INT = cython.declare(cython.int, codes.GREATEST_INT)
+LEAST_INT = cython.declare(cython.int, codes.LEAST_INT)
+GREATEST_FLOAT = cython.declare(cython.int, codes.GREATEST_FLOAT)
+LEAST_FLOAT = cython.declare(cython.int, codes.LEAST_FLOAT)
+VALID_IF = cython.declare(cython.int, codes.VALID_IF)
+MATCH_LENGTH = cython.declare(cython.int, codes.MATCH_LENGTH)
+MOST = cython.declare(cython.longlong, 2**63 - 1)
+"""The greatest whole number; the least has no size."""
+
+
+@cython.cclass
+class SlotConditions:
+    """The conditions of a clause over one set of rows, and the slots of runs: those of the row at
+    hand and of the next are the two sides of `cells`."""
+
+    def __init__(self, tables: Any, rows: Any) -> None:
+        """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
+        self.labels = tables.labels
+        self.ints = rows.ints
+        self.floats = rows.floats
+        self.valid = rows.valid
+        self.constant_ints = tables.constant_ints
+        self.constant_floats = tables.constant_floats
+        self.update_starts = tables.update_starts
+        self.updates = tables.updates
+        self.code_starts = tables.code_starts
+        self.code = tables.code
+        self.none = rows.valid.shape[1] - 1
+        self.number = 0
+        self.registers = rows.registers
+        self.float_registers = rows.float_registers
+        self.known = rows.known
+
+    def use_slots(self, room: Any) -> None:
+        """The arrays that slots are kept in."""
+        self.cells = room.cells
+        self.float_cells = room.float_cells
+
+    def update(
+        self,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+        row: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Map `row` to the variable of `state` in the slots of a run."""
+        label: cython.int = self.labels[state]
+        cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, slot=cython.int, kind=cython.int)
+        cython.declare(size=cython.int, of=cython.int)
+        for k in range(self.update_starts[label], self.update_starts[label + 1]):
+            kind = self.updates[k, 0]
+            slot = self.updates[k, 1]
+            size = self.updates[k, 2]
+            of = self.updates[k, 3]
+            if kind == SHIFT_ROW or kind == SHIFT_LABEL:
+                for j in range(size - 1, 0, -1):
+                    self.cells[side, run, slot + j] = self.cells[side, run, slot + j - 1]
+                self.cells[side, run, slot] = row if kind == SHIFT_ROW else label
+            elif kind == FIRST_ROWS:
+                for j in range(size):
+                    if self.cells[side, run, slot + j] == self.none:
+                        self.cells[side, run, slot + j] = row
+                        break
+            elif kind == COUNT_ROWS:
+                self.cells[side, run, slot] += 1
+            elif self.valid[size, row]:
+                if kind == COUNT_VALID:
+                    self.cells[side, run, slot] += 1
+                elif kind == SUM_INT:
+                    self.cells[side, run, slot] += self.ints[size, row]
+                elif kind == SUM_FLOAT:
+                    self.float_cells[side, run, slot] += self.floats[size, row]
+                elif kind == MIN_INT or kind == MAX_INT:
+                    if (
+                        self.cells[side, run, of] == 0
+                        or (kind == MIN_INT and self.ints[size, row] < self.cells[side, run, slot])
+                        or (kind == MAX_INT and self.ints[size, row] > self.cells[side, run, slot])
+                    ):
+                        self.cells[side, run, slot] = self.ints[size, row]
+                elif (
+                    self.cells[side, run, of] == 0
+                    or self.float_cells[side, run, slot] != self.float_cells[side, run, slot]
+                    or (
+                        kind == MIN_FLOAT
+                        and self.floats[size, row] < self.float_cells[side, run, slot]
+                    )
+                    or (
+                        kind == MAX_FLOAT
+                        and self.floats[size, row] > self.float_cells[side, run, slot]
+                    )
+                ):
+                    self.float_cells[side, run, slot] = self.floats[size, row]
+
+    def holds(
+        self,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether the condition of a state's variable is true, with the slots of a run."""
+        label: cython.int = self.labels[state]
+        cython.declare(
+            k=cython.Py_ssize_t, op=cython.int, to=cython.int, a=cython.int, b=cython.int
+        )
+        cython.declare(
+            at=cython.Py_ssize_t, x=cython.longlong, y=cython.longlong, z=cython.longlong
+        )
+        cython.declare(f=cython.double, g=cython.double)
+        for k in range(self.code_starts[label], self.code_starts[label + 1]):
+            op = self.code[k, 0]
+            to = self.code[k, 1]
+            a = self.code[k, 2]
+            b = self.code[k, 3]
+            if op <= AT_LAST:
+                if op == AT_ROW:
+                    at = row
+                elif op == AT_SLOT:
+                    at = self.cells[side, run, b]
+                elif op == AT_FIRST:
+                    at = start + b
+                    if at > row:
+                        at = self.none
+                else:
+                    at = row - b
+                    if at < start:
+                        at = self.none
+                self.known[to] = self.valid[a, at]
+                self.registers[to] = self.ints[a, at]
+                self.float_registers[to] = self.floats[a, at]
+            elif op == SLOT_INT:
+                self.registers[to] = self.cells[side, run, b]
+                self.known[to] = 1
+            elif op == SLOT_FLOAT:
+                self.float_registers[to] = self.float_cells[side, run, b]
+                self.known[to] = 1
+            elif op == CONSTANT_INT:
+                self.registers[to] = self.constant_ints[a]
+                self.known[to] = b
+            elif op == CONSTANT_FLOAT:
+                self.float_registers[to] = self.constant_floats[a]
+                self.known[to] = b
+            elif op == AVERAGE_INT or op == AVERAGE_FLOAT:
+                f = (
+                    self.float_cells[side, run, a]
+                    if op == AVERAGE_FLOAT
+                    else (cython.cast(cython.double, self.cells[side, run, a]))
+                )
+                g = cython.cast(cython.double, self.cells[side, run, b])
+                self.known[to] = g > 0
+                if g > 0:
+                    self.float_registers[to] = f / g
+            elif op == MATCH_NUMBER:
+                self.registers[to] = self.number
+                self.known[to] = 1
+            elif op == MATCH_LENGTH:
+                self.registers[to] = row - start + 1
+                self.known[to] = 1
+            elif op == TO_FLOAT:
+                self.float_registers[to] = cython.cast(cython.double, self.registers[a])
+                self.known[to] = self.known[a]
+            elif op == VALID_IF:
+                self.registers[to] = self.registers[a]
+                self.float_registers[to] = self.float_registers[a]
+                self.known[to] = self.known[a] and self.cells[side, run, b] > 0
+            elif op == NOT:
+                self.known[to] = self.known[a]
+                self.registers[to] = 1 - self.registers[a]
+            elif op == COPY or op == CHOOSE or op == IF_KNOWN:
+                if op == CHOOSE:
+                    if not self.known[a] or not self.registers[a]:
+                        continue
+                    a = b
+                elif op == IF_KNOWN and not self.known[a]:
+                    continue
+                self.known[to] = self.known[a]
+                self.registers[to] = self.registers[a]
+                self.float_registers[to] = self.float_registers[a]
+            elif op == SIZE_INT:
+                x = self.registers[a]
+                self.known[to] = self.known[a] and x >= -MOST
+                self.registers[to] = -x if -MOST <= x < 0 else x
+            elif op == SIZE_FLOAT:
+                f = self.float_registers[a]
+                self.known[to] = self.known[a]
+                self.float_registers[to] = -f if f < 0 else f
+            elif op == IS_NULL:
+                self.registers[to] = 0 if self.known[a] else 1
+                self.known[to] = 1
+            elif op == AND or op == OR:
+                z = 0 if op == AND else 1
+                if (self.known[a] and self.registers[a] == z) or (
+                    self.known[b] and self.registers[b] == z
+                ):
+                    self.known[to] = 1
+                    self.registers[to] = z
+                else:
+                    self.known[to] = self.known[a] and self.known[b]
+                    self.registers[to] = 1 - z
+            else:
+                self.known[to] = self.known[a] and self.known[b]
+                x = self.registers[a]
+                y = self.registers[b]
+                f = self.float_registers[a]
+                g = self.float_registers[b]
+                if op == EQUAL:
+                    self.registers[to] = 1 if x == y else 0
+                elif op == LESS:
+                    self.registers[to] = 1 if x < y else 0
+                elif op == LESS_EQUAL:
+                    self.registers[to] = 1 if x <= y else 0
+                elif op == EQUAL_FLOAT:
+                    self.registers[to] = 1 if f == g else 0
+                elif op == LESS_FLOAT:
+                    self.registers[to] = 1 if f < g else 0
+                elif op == LESS_EQUAL_FLOAT:
+                    self.registers[to] = 1 if f <= g else 0
+                elif op == ADD:
+                    f = cython.cast(cython.double, x) + cython.cast(cython.double, y)
+                    if f >= 9.2e18 or f <= -9.2e18:
+                        self.known[to] = 0
+                    else:
+                        self.registers[to] = x + y
+                elif op == SUBTRACT:
+                    f = cython.cast(cython.double, x) - cython.cast(cython.double, y)
+                    if f >= 9.2e18 or f <= -9.2e18:
+                        self.known[to] = 0
+                    else:
+                        self.registers[to] = x - y
+                elif op == MULTIPLY:
+                    f = cython.cast(cython.double, x) * cython.cast(cython.double, y)
+                    if f >= 9.2e18 or f <= -9.2e18:
+                        self.known[to] = 0
+                    else:
+                        self.registers[to] = x * y
+                elif op == REMAINDER:
+                    if y == 0:
+                        self.known[to] = 0
+                    elif y == -1:
+                        self.registers[to] = 0
+                    else:
+                        z = (x if x >= 0 else -x) % (y if y >= 0 else -y)
+                        self.registers[to] = z if x >= 0 else -z
+                elif op == GREATEST_INT:
+                    self.registers[to] = y if y > x else x
+                elif op == LEAST_INT:
+                    self.registers[to] = y if y < x else x
+                elif op == GREATEST_FLOAT:
+                    self.float_registers[to] = g if g > f or g != g else f
+                elif op == LEAST_FLOAT:
+                    self.float_registers[to] = g if g < f or g != g else f
+                elif op == ADD_FLOAT:
+                    self.float_registers[to] = f + g
+                elif op == SUBTRACT_FLOAT:
+                    self.float_registers[to] = f - g
+                elif op == MULTIPLY_FLOAT:
+                    self.float_registers[to] = f * g
+                elif g == 0:
+                    self.known[to] = 0
+                elif op == DIVIDE_FLOAT:
+                    self.float_registers[to] = f / g
+                else:
+                    self.float_registers[to] = fmod(f, g)
+        if self.code_starts[label] == self.code_starts[label + 1]:
+            return True
+        return self.known[0] != 0 and self.registers[0] != 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def fmod(f: cython.double, g: cython.double) -> cython.double:
+    """The remainder with the sign of the dividend."""
+    size: cython.double = -g if g < 0 else g
+    rest: cython.double = (-f if f < 0 else f) % size
+    return -rest if f < 0 else rest

@@ -1,0 +1,234 @@
+"""Matches of clauses whose conditions know the match so far, by `slots_kernel`.
+
+The same kernel finds matches while rows still come: `RunStreams` says where each partition goes on,
+and which of its rows are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.engine.costs import Costs
+from cereus.engine.memory import empty
+from cereus.errors import LimitError
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.letters import RowLetters
+from cereus.languages.match_recognize.match.matching import (
+    Found,
+    Ints,
+    Output,
+    Skipping,
+    joined,
+    readable,
+    refuse_skip,
+)
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.rows import rows_kernel
+from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
+from cereus.languages.match_recognize.match.runs import slots_kernel
+from cereus.languages.match_recognize.match.runs.deadlines import deadlines
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import RowTables
+from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.stretches import stretches_kernel
+from cereus.languages.match_recognize.match.stretches.blocks import blocks
+from cereus.limits import Limits
+
+NEVER = np.iinfo(np.int64).min
+WORK_PER_ROW, FREE_WORK = 1, 1 << 16
+"""Rows that runs read, for each row of the table and in any case, before it is worth while to look
+for starts that cannot be completed in time, or for rows that can be left out."""
+MORE_WORK_PER_ROW = 4
+"""The same, once starts that come too late are left out, before rows are."""
+
+
+@dataclass
+class RunStreams:
+    """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
+    `begun` had rows before. `numbers` counts the matches so far; partial matches that timed out
+    have been emitted for the rows before `reported`. While `ends_open`, rows at or after the time
+    `horizon` may come, and those up to `tails` wait for the rows behind them."""
+
+    lows: Ints
+    highs: Ints
+    tails: Ints
+    begun: npt.NDArray[np.uint8]
+    resume: Ints
+    numbers: Ints
+    reported: Ints
+    ends_open: bool = False
+    horizon: int = NEVER
+
+    @classmethod
+    def whole(cls, bounds: Ints) -> RunStreams:
+        """Partitions that are all there."""
+        size = len(bounds) - 1
+        lows, highs = bounds[:-1].copy(), bounds[1:].copy()
+        none = np.zeros(size, np.int64)
+        begun = np.zeros(size, np.uint8)
+        return cls(lows, highs, highs, begun, lows.copy(), none, none.copy())
+
+
+class Room:
+    """The arrays for runs; they grow as far as the limits allow."""
+
+    def __init__(self, slots: int, float_slots: int, limits: Limits, nodes: int = 1 << 14) -> None:
+        self.slots, self.float_slots, self.limits = slots, float_slots, limits
+        self.runs, self.nodes = 1 << 8, nodes
+        self._make_runs()
+        self._make_nodes()
+
+    def _make_runs(self) -> None:
+        size = self.runs + 1
+        self.states = np.zeros((2, size), np.int32)
+        self.nodes_of = np.zeros((2, size), np.int64)
+        self.cells = np.zeros((2, size, self.slots), np.int64)
+        self.float_cells = np.zeros((2, size, self.float_slots), np.float64)
+        self.buckets = np.zeros(4 * self.runs, np.int64)
+        self.chains = np.zeros(size, np.int64)
+
+    def _make_nodes(self) -> None:
+        self.parents = np.empty(self.nodes, np.int64)
+        self.node_states = np.empty(self.nodes, np.int16)
+        self.repeats = np.empty(self.nodes, np.int64)
+
+    def grow(self, result: int) -> None:
+        if result == codes.TOO_MANY_RUNS:
+            limit, most = self.limits.runs
+            if self.runs >= most:
+                raise _too_many("runs of one start", limit, most)
+            self.runs *= 4
+            self._make_runs()
+        elif result == codes.TOO_MANY_NODES:
+            if self.nodes >= self.limits.nodes:
+                raise _too_many("rows of runs of one start", "nodes", self.limits.nodes)
+            self.nodes *= 4
+            self._make_nodes()
+
+
+def _too_many(what: str, limit: str, most: int) -> LimitError:
+    return LimitError(
+        f"more than {most:,} {what} have to be kept (limit {limit})",
+        hint="tie the conditions to fewer earlier rows, use WITHIN, or raise the limit: "
+        f"Limits({limit}=…)",
+    )
+
+
+def find_runs(
+    bound: Bound,
+    automaton: RowAutomaton,
+    rows: SortedRows,
+    letters: RowLetters,
+    masks: list[int],
+    skip: Skipping,
+    streams: RunStreams,
+    times: Ints | None,
+    length: int,
+    limits: Limits,
+    costs: Costs,
+) -> Found:
+    """All matches; `streams` is carried on in place, and what was done is added to `costs`."""
+    lowering = Lowering(bound, automaton, rows)
+    tables, (ints, floats, valid) = lowering.tables()
+    within = bound.clause.within
+    timeouts = within is not None and within.timeouts
+    withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
+    every = timeouts or withheld
+    sets, alive = _sets(automaton, masks, letters, rows.bounds, every, streams.ends_open)
+    given = RowTables(
+        letters.numbers,
+        sets,
+        alive,
+        ints,
+        floats,
+        valid,
+        np.zeros(1, np.int64) if times is None else times,
+        length,
+    )
+    search = slots_kernel.Search(tables, given)
+    room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
+    search.room(room)
+    if not streams.ends_open:
+        search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
+    output = Output(len(rows), rows.largest, timeouts)
+    found: list[Found] = []
+    looked_ahead = False
+    while True:
+        result = search.find(
+            streams.lows,
+            streams.highs,
+            streams.tails,
+            streams.begun,
+            streams.resume,
+            streams.numbers,
+            streams.ends_open,
+            streams.horizon,
+            skip.targets,
+            skip.kind,
+            timeouts,
+            streams.reported,
+            output.progress,
+            output.starts,
+            output.ends,
+            output.timed_out,
+            output.states,
+        )
+        if result == codes.FINISHED:
+            costs.steps += search.work_done()
+            costs.nodes += search.nodes_made()
+            return joined([*found, output.found()])
+        if result == codes.OUTPUT_FULL:
+            found.append(output.found().copied())
+            output.empty()
+        elif result in (codes.TOO_MANY_RUNS, codes.TOO_MANY_NODES):
+            room.grow(result)
+            search.room(room)
+        elif result == codes.TOO_MUCH_WORK:
+            ahead = None
+            if not looked_ahead and not timeouts:
+                window = (times, length)
+                ahead = deadlines(bound, automaton, rows, letters.numbers, masks, window)
+            looked_ahead = True
+            if ahead is not None:
+                search.prune(ahead)
+                search.stop_after(search.work_done() + MORE_WORK_PER_ROW * len(rows))
+                continue
+            search.stop_after(-1)
+            if (found_blocks := blocks(tables, given, rows.bounds)) is not None:
+                search.leap(stretches_kernel.QuietStretches(tables, given, found_blocks), room)
+        refuse_skip(result, skip.variable)
+
+
+def _sets(
+    automaton: RowAutomaton,
+    masks: list[int],
+    letters: RowLetters,
+    bounds: Ints,
+    every: bool,
+    ends_open: bool,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """For every row a number, and for every number the states that a run may be in there. Unless
+    `every` run counts, only those from which the pattern can be completed as far as the
+    conditions of the row tell."""
+    if not every:
+        try:
+            return _completable(automaton, masks, letters, bounds, ends_open)
+        except TooManySets:
+            pass
+    return letters.numbers.astype(np.int32), readable(masks, len(automaton))
+
+
+def _completable(
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    ahead = RowsAhead(automaton, masks, ends_open=ends_open)
+    sets = empty(len(letters.numbers), np.int32)
+    progress = np.zeros(6, np.int64)
+    args = (letters.numbers, bounds)
+    while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:
+        ahead.work_out(int(progress[5]), int(progress[4]))
+    return sets, readable(ahead.sets, len(automaton))

@@ -1,0 +1,395 @@
+"""Matching where conditions know the match so far: runs with slots, in order of preference.
+
+From each start all runs go forward together, a row at a time. A run waits in a state with its
+slots: rows and sums that conditions still to come may read. Of two runs in one state with equal
+live slots the less preferred can never be chosen, and is dropped; slots that nothing ahead reads
+are cleared, so that they do not keep runs apart. When a run completes, runs less preferred than it
+are dropped, and those before it go on: the match is the last one that was completed.
+
+Invariants: the runs of a row are in order of preference; `live[q]` says which slots a run that
+waits in q may still need; a node of `parents` and `nodes` is one row of a run, linked to the row
+before it, so runs share what they have in common; `repeats` says how many rows of its state it
+stands for.
+
+How runs wait, and how they leap over rows that change nothing, is in `waiting_kernel`.
+"""
+
+from typing import Any
+
+import cython
+
+from cereus.languages.match_recognize.match import codes
+
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cython.cimports.cereus.languages.match_recognize.match.runs.waiting_kernel import (
+        WaitingRuns,
+    )
+else:
+    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cereus.languages.match_recognize.match.runs.waiting_kernel import WaitingRuns
+
+FINISHED = cython.declare(cython.int, codes.FINISHED)
+OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
+NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
+FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
+TOO_MANY_RUNS = cython.declare(cython.int, codes.TOO_MANY_RUNS)
+TOO_MANY_NODES = cython.declare(cython.int, codes.TOO_MANY_NODES)
+TOO_MUCH_WORK = cython.declare(cython.int, codes.TOO_MUCH_WORK)
+PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
+NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
+TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
+LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
+"""After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
+
+
+@cython.cclass
+class Search(WaitingRuns):
+    """The tables of one clause over one set of rows, and the runs of one start."""
+
+    begin_starts: cython.const[cython.int][::1]
+    begins: cython.const[cython.int][::1]
+
+    # The rows of runs: what came before each, and its state.
+    parents: cython.longlong[::1]
+    node_states: cython.short[::1]
+    repeats: cython.longlong[::1]
+
+    # Which runs come too late (`deadlines.py`), once that is known, and how much was done so far.
+    prunes: cython.bint
+    deadline: cython.longlong
+    deadline_times: cython.const[cython.longlong][::1]
+    latest: cython.const[cython.int][:, ::1]
+    work: cython.longlong
+    made: cython.longlong
+    most_work: cython.longlong
+    look_at: cython.longlong
+
+    # The runs of a start that wait for more rows, where they are carried on (`carrying.py`): the
+    # side they are on, how many, the next row, the nodes, and the best match so far.
+    carries_on: cython.bint
+    paused: cython.bint
+    paused_side: cython.int
+    paused_count: cython.Py_ssize_t
+    paused_at: cython.Py_ssize_t
+    paused_nodes: cython.longlong
+    paused_best: cython.longlong
+    paused_end: cython.Py_ssize_t
+
+    def __init__(self, tables: Any, rows: Any) -> None:
+        """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
+        WaitingRuns.__init__(self, tables, rows)
+        self.prunes = False
+        self.work = 0
+        self.made = 0
+        self.most_work = -1
+        self.look_at = 0
+        self.carries_on = False
+        self.paused = False
+        self.begin_starts = tables.begin_starts
+        self.begins = tables.begins
+
+    def room(self, room: Any) -> None:
+        """The arrays that runs are kept in."""
+        self.use(room)
+        self.parents = room.parents
+        self.node_states = room.node_states
+        self.repeats = room.repeats
+        self.paused = False
+
+    def stop_after(self, work: cython.longlong) -> None:
+        """Let `find` return when runs have read so many rows; -1 for never."""
+        self.most_work = work
+
+    def carry_on(self) -> None:
+        """Let the next call of `find` go on where this one waits for rows. The tables of rows have
+        to stay where they are, with more rows in them. Once a start is decided, `find` returns
+        OUTPUT_FULL and puts nothing out."""
+        self.carries_on = True
+
+    def work_done(self) -> cython.longlong:
+        """How many rows runs have read."""
+        return self.work
+
+    def nodes_made(self) -> cython.longlong:
+        """How many rows of runs were noted, each once for all runs that share it."""
+        return self.made
+
+    def prune(self, deadlines: Any) -> None:
+        """Leave out runs that cannot be completed in time."""
+        self.deadline = deadlines.length
+        self.deadline_times = deadlines.times
+        self.latest = deadlines.latest
+        self.prunes = True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def in_time(
+        self, start: cython.Py_ssize_t, row: cython.Py_ssize_t, state: cython.int
+    ) -> cython.bint:
+        """Whether a match from `start` that reads `row` in a state can be completed in time."""
+        latest: cython.int = self.latest[row, state]
+        if latest < 0:
+            return latest == -1
+        return self.deadline_times[latest] - self.deadline_times[start] <= self.deadline
+
+    @cython.ccall
+    def find(
+        self,
+        lows: cython.const[cython.longlong][::1],
+        highs: cython.const[cython.longlong][::1],
+        tails: cython.const[cython.longlong][::1],
+        begun: cython.const[cython.uchar][::1],
+        resume: cython.longlong[::1],
+        numbers: cython.longlong[::1],
+        ends_open: cython.bint,
+        horizon: cython.longlong,
+        targets: cython.const[cython.uchar][::1],
+        skip: cython.int,
+        timeouts: cython.bint,
+        reported: cython.longlong[::1],
+        progress: cython.longlong[::1],
+        starts: cython.longlong[::1],
+        ends: cython.longlong[::1],
+        timed_out: cython.uchar[::1],
+        out: cython.short[::1],
+    ) -> cython.int:
+        """Find the matches of the partitions from `progress[0]` on, in the rows from `lows` to
+        `highs`. Each goes on at its row in `resume` and has had `numbers` matches; one that has
+        `begun` had rows before these. With `ends_open` more rows may come, none of them before the
+        time `horizon`, and those up to `tails` are there and may not be read yet: a partition
+        stops at the first start whose match they could change.
+
+        With `timeouts`, a start without a match whose window ended while a run was waiting puts
+        out the rows of the most preferred such run, marked in `timed_out`. Unless the search goes
+        TO NEXT ROW, it begins behind those emitted before: `reported` is where they end.
+        `progress` is [partition, -, matches, states, row of the error]."""
+        part: cython.Py_ssize_t = progress[0]
+        matches: cython.Py_ssize_t = progress[2]
+        written: cython.Py_ssize_t = progress[3]
+        most_runs: cython.Py_ssize_t = self.states.shape[1] - 1
+        most_nodes: cython.Py_ssize_t = self.parents.shape[0]
+        cython.declare(high=cython.Py_ssize_t, row=cython.Py_ssize_t, j=cython.Py_ssize_t)
+        cython.declare(i=cython.Py_ssize_t, k=cython.Py_ssize_t, m=cython.Py_ssize_t)
+        cython.declare(here=cython.int, there=cython.int, count=cython.Py_ssize_t)
+        cython.declare(next_count=cython.Py_ssize_t, nodes=cython.longlong, node=cython.longlong)
+        cython.declare(best=cython.longlong, best_end=cython.Py_ssize_t, state=cython.int)
+        cython.declare(done=cython.bint, first=cython.int, target=cython.Py_ssize_t)
+        cython.declare(open_=cython.bint, at=cython.Py_ssize_t, late=cython.bint)
+        cython.declare(held=cython.Py_ssize_t, quiet=cython.Py_ssize_t, loop=cython.int)
+        self.timeouts = timeouts
+        with cython.nogil:
+            while part < highs.shape[0]:
+                high = highs[part]
+                while resume[part] < high:
+                    row = resume[part]
+                    progress[0] = part
+                    progress[2] = matches
+                    progress[3] = written
+                    self.number = numbers[part] + 1
+                    if self.leaps:
+                        self.stretches.number = self.number
+                    first = 1 if row == lows[part] and not begun[part] else 0
+                    if self.paused:
+                        here = self.paused_side
+                        count = self.paused_count
+                        nodes = self.paused_nodes
+                        best = self.paused_best
+                        best_end = self.paused_end
+                        i = self.paused_at
+                        self.paused = False
+                    else:
+                        here = 0
+                        count = 0
+                        nodes = 0
+                        best = -2
+                        best_end = row
+                        self.stamp += most_runs + 1
+                        for j in range(self.slots):
+                            self.cells[1, most_runs, j] = self.initial[j]
+                        for j in range(self.float_slots):
+                            self.float_cells[1, most_runs, j] = 0.0
+                        for k in range(self.begin_starts[first], self.begin_starts[first + 1]):
+                            if self.begins[k] < 0:
+                                best = -1
+                                break
+                            if not self.alive[self.sets[row], self.begins[k]]:
+                                continue
+                            if self.prunes and not self.in_time(row, row, self.begins[k]):
+                                continue
+                            if self.wait(0, count, 1, most_runs, self.begins[k], -1):
+                                count += 1
+                        i = row
+                    open_ = False
+                    while count > 0:
+                        if i == high:
+                            open_ = ends_open and (
+                                self.length < 0
+                                or horizon < self.times[row]
+                                or horizon - self.times[row] < self.length
+                                or (
+                                    high < tails[part]
+                                    and self.times[high] - self.times[row] < self.length
+                                )
+                            )
+                            if open_ and self.carries_on:
+                                self.paused = True
+                                self.paused_side = here
+                                self.paused_count = count
+                                self.paused_at = i
+                                self.paused_nodes = nodes
+                                self.paused_best = best
+                                self.paused_end = best_end
+                            break
+                        if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
+                            break
+                        there = 1 - here
+                        next_count = 0
+                        held = 0
+                        loop = 0
+                        node = -1
+                        done = False
+                        self.stamp += most_runs + 1
+                        for k in range(count):
+                            state = self.states[here, k]
+                            if not self.alive[self.sets[i], state]:
+                                continue
+                            self.update(here, k, state, i)
+                            if not self.holds(here, k, state, row, i):
+                                continue
+                            if nodes == most_nodes:
+                                return TOO_MANY_NODES
+                            self.parents[nodes] = self.nodes_of[here, k]
+                            self.node_states[nodes] = state
+                            self.repeats[nodes] = 1
+                            node = nodes
+                            nodes += 1
+                            held += 1
+                            self.made += 1
+                            loop = state
+                            if (
+                                i == high - 1
+                                and not ends_open
+                                and (self.last[state] or not timeouts)
+                            ):
+                                done = self.last[state]
+                            else:
+                                for m in range(
+                                    self.move_starts[state], self.move_starts[state + 1]
+                                ):
+                                    if self.moves[m] < 0:
+                                        done = True
+                                        break
+                                    if (
+                                        i + 1 < high
+                                        and not timeouts
+                                        and (
+                                            not self.alive[self.sets[i + 1], self.moves[m]]
+                                            or (
+                                                self.prunes
+                                                and not self.in_time(row, i + 1, self.moves[m])
+                                            )
+                                        )
+                                    ):
+                                        continue
+                                    if next_count == most_runs:
+                                        return TOO_MANY_RUNS
+                                    if self.wait(there, next_count, here, k, self.moves[m], node):
+                                        next_count += 1
+                            if done:
+                                best = node
+                                best_end = i + 1
+                                break
+                            if i == high - 1 and self.last[state] and ends_open:
+                                # it ends here if no row comes
+                                open_ = True
+                                break
+                        here = there
+                        count = next_count
+                        i += 1
+                        self.work += count
+                        if self.work >= self.look_at:
+                            self.look_at = self.work + LOOK_EVERY
+                            interrupted()
+                        if self.most_work >= 0 and self.work > self.most_work:
+                            return TOO_MUCH_WORK
+                        if open_:
+                            break
+                        if self.leaps and held == 1 and self.stretches.loops[loop]:
+                            quiet = self.quiet_rows(here, count, loop, row, i, high)
+                            if quiet > 0:
+                                if nodes == most_nodes:
+                                    return TOO_MANY_NODES
+                                self.parents[nodes] = node
+                                self.node_states[nodes] = loop
+                                self.repeats[nodes] = quiet
+                                i += quiet
+                                if done:
+                                    best = nodes
+                                    best_end = i
+                                if i < high:
+                                    # sums are brought up to date row by row
+                                    self.work += quiet >> 6
+                                    count = self.behind_leap(here, loop, i, nodes)
+                                nodes += 1
+                    if open_:
+                        break
+                    if self.carries_on:
+                        return OUTPUT_FULL
+                    late = False
+                    if best == -2:
+                        if (
+                            timeouts
+                            and count > 0
+                            and i > row
+                            and (row >= reported[part] or skip == NEXT_ROW)
+                        ):
+                            late = True
+                            best = self.nodes_of[here, 0]
+                            best_end = i
+                        else:
+                            resume[part] = row + 1
+                            continue
+                    if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
+                        return OUTPUT_FULL
+                    target = -1
+                    at = written + (best_end - row) - 1
+                    node = best
+                    quiet = 0
+                    for i in range(best_end - 1, row - 1, -1):
+                        state = self.node_states[node]
+                        out[at] = state
+                        if skip >= TO_FIRST and targets[state] and (skip == TO_FIRST or target < 0):
+                            target = i
+                        at -= 1
+                        quiet += 1
+                        if quiet == self.repeats[node]:
+                            node = self.parents[node]
+                            quiet = 0
+                    written += best_end - row
+                    starts[matches] = row
+                    ends[matches] = best_end
+                    if timeouts:
+                        timed_out[matches] = late
+                    matches += 1
+                    if late:
+                        reported[part] = best_end
+                        resume[part] = row + 1
+                        continue
+                    numbers[part] += 1
+                    if best_end == row or skip == NEXT_ROW:
+                        resume[part] = row + 1
+                    elif skip == PAST_LAST_ROW:
+                        resume[part] = best_end
+                    else:
+                        if target < 0 or target == row:
+                            progress[4] = row
+                            return NOT_MAPPED if target < 0 else FIRST_ROW
+                        resume[part] = target
+                part += 1
+            progress[0] = part
+            progress[2] = matches
+            progress[3] = written
+            return FINISHED

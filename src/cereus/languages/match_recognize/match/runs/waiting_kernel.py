@@ -1,0 +1,365 @@
+"""Runs that wait: each in a state, with its slots, in order of preference.
+
+**Leaps.** A run that waits in a loop, `b` of `a b* c`, may wait for long. Where of all runs only
+that one can go on, what waits next is the same as before, but for what the slots of the loop's
+variable say, as long as the same holds of the rows that come (`QuietStretches.loops` has the states
+for which this is so). Where blocks of rows tell that it does, they are not read: only slots are
+brought up to date. From a row on blocks of twice the size are tried each time, and, once one may
+not be quiet, of half the size. Where nothing but the loop can go on in all rows that are left, the
+match is never completed, and the run ends there.
+"""
+
+from typing import Any
+
+import cython
+
+from cereus.languages.match_recognize.match import codes
+
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match.runs.conditions_kernel import (
+        SlotConditions,
+    )
+else:
+    from cereus.languages.match_recognize.match.runs.conditions_kernel import SlotConditions
+
+SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
+FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
+SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
+COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
+COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
+SUM_INT = cython.declare(cython.int, codes.SUM_INT)
+SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
+MIN_INT = cython.declare(cython.int, codes.MIN_INT)
+MAX_INT = cython.declare(cython.int, codes.MAX_INT)
+MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
+MAY_END = cython.declare(cython.int, codes.MAY_END)
+BLOCK_BITS = cython.declare(cython.int, codes.BLOCK_BITS)
+BLOCK_SIZES = cython.declare(cython.int, codes.BLOCK_SIZES)
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+SMALL_PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
+
+
+@cython.cclass
+class WaitingRuns(SlotConditions):
+    """The automaton of a clause over one set of rows, and the runs of one start: those that wait
+    for the row at hand and for the next are the two sides of the arrays."""
+
+    def __init__(self, tables: Any, rows: Any) -> None:
+        """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
+        SlotConditions.__init__(self, tables, rows)
+        self.sets = rows.sets
+        self.alive = rows.alive
+        self.move_starts = tables.move_starts
+        self.moves = tables.moves
+        self.last = tables.last
+        self.live = tables.live
+        self.live_floats = tables.live_floats
+        self.initial = tables.initial
+        self.times = rows.times
+        self.length = rows.length
+        self.slots = tables.live.shape[1]
+        self.float_slots = tables.live_floats.shape[1]
+        self.stamp = 0
+        self.leaps = False
+        self.leaping = 0
+        self.timeouts = False
+
+    def use(self, room: Any) -> None:
+        """Use these arrays. The stamp goes on: buckets may be those from before, and have to look
+        older than whatever is put there now."""
+        self.use_slots(room)
+        self.states = room.states
+        self.nodes_of = room.nodes_of
+        self.buckets = room.buckets
+        self.chains = room.chains
+        if self.leaps:
+            self.stretches.use_runs(room.cells, room.float_cells)
+
+    def leap(self, stretches: Any, room: Any) -> None:
+        """Leap over rows of which blocks tell that nothing happens there. All rows are there."""
+        self.stretches = stretches
+        self.stretches.use_runs(room.cells, room.float_cells)
+        self.leaps = True
+
+    def wait(
+        self,
+        side: cython.int,
+        count: cython.Py_ssize_t,
+        from_side: cython.int,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+        node: cython.longlong,
+    ) -> cython.bint:
+        """Let a run (its slots are those of `run` on `from_side`) wait in a state as number
+        `count`, unless a more preferred one waits there with the same live slots."""
+        cython.declare(j=cython.Py_ssize_t, other=cython.longlong, bucket=cython.Py_ssize_t)
+        cython.declare(same=cython.bint, mask=cython.Py_ssize_t)
+        hash_: cython.ulonglong = cython.cast(cython.ulonglong, state) * PRIME
+        for j in range(self.slots):
+            if self.live[state, j]:
+                self.cells[side, count, j] = self.cells[from_side, run, j]
+                hash_ = (
+                    hash_ ^ cython.cast(cython.ulonglong, self.cells[side, count, j])
+                ) * SMALL_PRIME
+                hash_ = hash_ ^ (hash_ >> 29)
+            else:
+                self.cells[side, count, j] = self.initial[j]
+        for j in range(self.float_slots):
+            if self.live_floats[state, j]:
+                self.float_cells[side, count, j] = self.float_cells[from_side, run, j]
+                if cython.compiled:  # as Python, NaN is no number of any kind
+                    hash_ = (
+                        hash_
+                        ^ cython.cast(cython.ulonglong, self.float_cells[side, count, j] * 1024)
+                    ) * SMALL_PRIME
+                    hash_ = hash_ ^ (hash_ >> 29)
+            else:
+                self.float_cells[side, count, j] = 0.0
+        mask = self.buckets.shape[0] - 1
+        bucket = cython.cast(cython.Py_ssize_t, hash_ & cython.cast(cython.ulonglong, mask))
+        # a bucket holds the stamp of its row, and in it the last run that was put there
+        other = self.buckets[bucket] - self.stamp
+        if other < 0:
+            other = -1
+        while other >= 0:
+            if self.states[side, other] == state:
+                same = True
+                for j in range(self.slots):
+                    if self.cells[side, other, j] != self.cells[side, count, j]:
+                        same = False
+                        break
+                if same:
+                    for j in range(self.float_slots):
+                        if self.float_cells[side, other, j] != self.float_cells[side, count, j]:
+                            same = False
+                            break
+                if same:
+                    return False
+            other = self.chains[other]
+        other = self.buckets[bucket] - self.stamp
+        self.chains[count] = other if other >= 0 else -1
+        self.buckets[bucket] = self.stamp + count
+        self.states[side, count] = state
+        self.nodes_of[side, count] = node
+        return True
+
+    def quiet_rows(
+        self,
+        here: cython.int,
+        count: cython.Py_ssize_t,
+        loop: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Leap over rows from `row` on that change nothing, and say how many: of all that waits
+        only the run in the state `loop` can go on, which was the only one at the row before."""
+        cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, k=cython.Py_ssize_t)
+        cython.declare(level=cython.int, limit=cython.int, failed=cython.bint)
+        if row - start > 2 and row & ((1 << BLOCK_BITS) - 1):
+            return 0
+        self.leaping = -1
+        for k in range(count):
+            if self.states[here, k] == loop:
+                self.leaping = k
+        if self.leaping < 0 or row >= high:
+            return 0
+        if self.is_in_vain(here, loop, start, row, high):
+            return high - row
+        at = row
+        limit = 1
+        failed = False
+        while True:
+            level = limit
+            while level > 0 and at & (
+                (cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)) - 1
+            ):
+                level -= 1
+            while level > 0 and not self.is_quiet(here, loop, start, at, high, level):
+                level -= 1
+                limit = level
+                failed = True
+            if level == 0:
+                return at - row
+            size = cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)
+            self.pass_block(here, loop, at, size, self.stretches.starts[level - 1] + at // size)
+            at += size
+            if not failed and level == limit and limit < BLOCK_SIZES:
+                limit += 1
+
+    def is_in_vain(
+        self,
+        here: cython.int,
+        loop: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether in no row from here to the end of the partition anything but `loop` can go on."""
+        cython.declare(m=cython.Py_ssize_t, rest=cython.Py_ssize_t)
+        if self.last[loop] or self.timeouts or self.stretches.loops[loop] == MAY_END:
+            return False
+        rest = self.stretches.starts[BLOCK_SIZES] + (row >> BLOCK_BITS)
+        for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
+            if (
+                self.moves[m] != loop
+                and self.stretches.truth(
+                    self.labels[self.moves[m]],
+                    self.labels[loop],
+                    here,
+                    self.leaping,
+                    start,
+                    row,
+                    high - row,
+                    rest,
+                )
+                != 0
+            ):
+                return False
+        return True
+
+    def is_quiet(
+        self,
+        here: cython.int,
+        loop: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+        level: cython.int,
+    ) -> cython.bint:
+        """Whether a block of the size number `level` from `row` on changes nothing."""
+        cython.declare(m=cython.Py_ssize_t, size=cython.Py_ssize_t, block=cython.Py_ssize_t)
+        cython.declare(state=cython.int, possible=cython.int)
+        size = cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)
+        if row + size >= high:
+            return False
+        if self.length >= 0 and self.times[row + size - 1] - self.times[start] >= self.length:
+            return False
+        block = self.stretches.starts[level - 1] + row // size
+        for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
+            state = self.moves[m]
+            if state < 0:
+                continue
+            possible = self.stretches.always_alive(block, state)
+            if state == loop and possible != 1:
+                return False
+            if possible != 0 and self.stretches.truth(
+                self.labels[state], self.labels[loop], here, self.leaping, start, row, size, block
+            ) != (1 if state == loop else 0):
+                return False
+        return True
+
+    def pass_block(
+        self,
+        here: cython.int,
+        loop: cython.int,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Map the rows of a block to the variable of the loop, in the slots of the run in it."""
+        label: cython.int = self.labels[loop]
+        run: cython.Py_ssize_t = self.leaping
+        cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, slot=cython.int, kind=cython.int)
+        cython.declare(column=cython.int, of=cython.int, total=cython.double)
+        if self.is_mixed(here, label, block):
+            for j in range(row, row + size):
+                self.update(here, run, loop, j)
+            return
+        for k in range(self.update_starts[label], self.update_starts[label + 1]):
+            kind = self.updates[k, 0]
+            slot = self.updates[k, 1]
+            column = self.updates[k, 2]
+            of = self.updates[k, 3]
+            if kind == COUNT_ROWS:
+                self.cells[here, run, slot] += size
+            elif kind == SHIFT_ROW or kind == SHIFT_LABEL:
+                for j in range(column - 1, -1, -1):
+                    if j >= size:
+                        self.cells[here, run, slot + j] = self.cells[here, run, slot + j - size]
+                    else:
+                        self.cells[here, run, slot + j] = (
+                            row + size - 1 - j if kind == SHIFT_ROW else label
+                        )
+            elif kind == FIRST_ROWS or not self.stretches.any_valid[column, block]:
+                continue
+            elif kind == COUNT_VALID:
+                self.cells[here, run, slot] += size
+            elif kind == SUM_INT:
+                self.cells[here, run, slot] += self.stretches.totals[column, block]
+            elif kind == SUM_FLOAT:
+                # one after the other, as rows are read: rounding depends on the order
+                total = self.float_cells[here, run, slot]
+                for j in range(row, row + size):
+                    total += self.floats[column, j]
+                self.float_cells[here, run, slot] = total
+            elif kind == MIN_INT:
+                if self.cells[here, run, of] == 0 or (
+                    self.stretches.low_ints[column, block] < self.cells[here, run, slot]
+                ):
+                    self.cells[here, run, slot] = self.stretches.low_ints[column, block]
+            elif kind == MAX_INT:
+                if self.cells[here, run, of] == 0 or (
+                    self.stretches.high_ints[column, block] > self.cells[here, run, slot]
+                ):
+                    self.cells[here, run, slot] = self.stretches.high_ints[column, block]
+            elif kind == MIN_FLOAT:
+                if self.cells[here, run, of] == 0 or not (
+                    self.stretches.low_floats[column, block] >= self.float_cells[here, run, slot]
+                ):
+                    self.float_cells[here, run, slot] = self.stretches.low_floats[column, block]
+            elif self.cells[here, run, of] == 0 or not (
+                self.stretches.high_floats[column, block] <= self.float_cells[here, run, slot]
+            ):
+                self.float_cells[here, run, slot] = self.stretches.high_floats[column, block]
+
+    def is_mixed(
+        self, here: cython.int, label: cython.int, block: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Whether a block is to be read row by row: it has some values and not others, or what is
+        no number, or first rows are still looked for."""
+        cython.declare(k=cython.Py_ssize_t, kind=cython.int, column=cython.int)
+        for k in range(self.update_starts[label], self.update_starts[label + 1]):
+            kind = self.updates[k, 0]
+            column = self.updates[k, 2]
+            if kind == FIRST_ROWS:
+                if self.cells[here, self.leaping, self.updates[k, 1] + column - 1] == self.none:
+                    return True
+            elif kind >= COUNT_VALID:
+                if (
+                    self.stretches.any_valid[column, block]
+                    and not self.stretches.all_valid[column, block]
+                ):
+                    return True
+                if kind >= MIN_FLOAT and (
+                    self.stretches.low_floats[column, block]
+                    != self.stretches.low_floats[column, block]
+                ):
+                    return True
+        return False
+
+    def behind_leap(
+        self,
+        here: cython.int,
+        loop: cython.int,
+        row: cython.Py_ssize_t,
+        node: cython.longlong,
+    ) -> cython.Py_ssize_t:
+        """Let wait at `row` what follows the loop, and say how many runs these are."""
+        cython.declare(count=cython.Py_ssize_t, m=cython.Py_ssize_t, spare=cython.Py_ssize_t)
+        cython.declare(j=cython.Py_ssize_t)
+        spare = self.states.shape[1] - 1
+        for j in range(self.slots):
+            self.cells[1 - here, spare, j] = self.cells[here, self.leaping, j]
+        for j in range(self.float_slots):
+            self.float_cells[1 - here, spare, j] = self.float_cells[here, self.leaping, j]
+        self.stamp += spare + 1
+        count = 0
+        for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
+            if (
+                self.moves[m] >= 0
+                and (self.timeouts or self.alive[self.sets[row], self.moves[m]])
+                and self.wait(here, count, 1 - here, spare, self.moves[m], node)
+            ):
+                count += 1
+        return count

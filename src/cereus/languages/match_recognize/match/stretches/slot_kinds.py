@@ -1,0 +1,62 @@
+"""What a row of a variable does to each slot, as tables that can be looked up by slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.slots.tables import SlotTables
+
+SEVERAL = (codes.SHIFT_ROW, codes.SHIFT_LABEL, codes.FIRST_ROWS)
+"""Updates of slots that lie one behind the other."""
+FLOATS = (codes.SUM_FLOAT, codes.MIN_FLOAT, codes.MAX_FLOAT)
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SlotKinds:
+    """`kinds[label, slot]` is the update that a row of a variable makes, -1 if none; `columns` what
+    it reads, `counts` the slot that counts its values, `places` the place among those of a group
+    (of those that hold rows or labels). The same for slots that hold floats."""
+
+    kinds: Ints
+    columns: Ints
+    counts: Ints
+    places: Ints
+    float_kinds: Ints
+    float_columns: Ints
+    float_counts: Ints
+
+
+def slot_kinds(tables: SlotTables) -> SlotKinds:
+    labels = len(tables.update_starts) - 1
+    slots, real = tables.live.shape[1], tables.live_floats.shape[1]
+    found = SlotKinds(
+        np.full((labels, slots), -1, np.int32),
+        np.zeros(slots, np.int32),
+        np.zeros(slots, np.int32),
+        np.zeros(slots, np.int32),
+        np.full((labels, real), -1, np.int32),
+        np.zeros(real, np.int32),
+        np.zeros(real, np.int32),
+    )
+    for label in range(labels):
+        begin, end = tables.update_starts[label], tables.update_starts[label + 1]
+        for kind, slot, size, of in tables.updates[begin:end].tolist():
+            _note(found, label, kind, slot, size, of)
+    return found
+
+
+def _note(found: SlotKinds, label: int, kind: int, slot: int, size: int, of: int) -> None:
+    if kind in FLOATS:
+        found.float_kinds[label, slot] = kind
+        found.float_columns[slot], found.float_counts[slot] = size, of
+    elif kind in SEVERAL:
+        found.kinds[label, slot : slot + size] = kind
+        found.places[slot : slot + size] = np.arange(size)
+    else:
+        found.kinds[label, slot] = kind
+        found.columns[slot], found.counts[slot] = size, of

@@ -1,0 +1,91 @@
+cimport cython
+
+
+@cython.final
+cdef class QuietStretches:
+    # the conditions of a clause, and its rows
+    cdef const long long[::1] constant_ints
+    cdef const double[::1] constant_floats
+    cdef const int[::1] code_starts
+    cdef const int[:, ::1] code
+    cdef const long long[:, ::1] ints
+    cdef const double[:, ::1] floats
+    cdef const unsigned char[:, ::1] valid
+    cdef Py_ssize_t none
+    cdef long long number
+
+    # of every column and block: bounds, whether values are there, bounds of the sums of its first
+    # rows; of every block and state, whether it is possible; the first block of each size; and the
+    # states in which a run may leap
+    cdef const long long[:, ::1] low_ints
+    cdef const long long[:, ::1] high_ints
+    cdef const double[:, ::1] low_floats
+    cdef const double[:, ::1] high_floats
+    cdef const unsigned char[:, ::1] any_valid
+    cdef const unsigned char[:, ::1] all_valid
+    cdef const double[:, ::1] low_sums
+    cdef const double[:, ::1] high_sums
+    cdef const double[:, ::1] spreads
+    cdef const long long[:, ::1] totals
+    cdef const unsigned char[:, ::1] any_alive
+    cdef const unsigned char[:, ::1] all_alive
+    cdef const long long[::1] starts
+    cdef const unsigned char[::1] loops
+
+    # what a row of a variable does to each slot
+    cdef const int[:, ::1] kinds
+    cdef const int[::1] columns
+    cdef const int[::1] counts
+    cdef const int[::1] places
+    cdef const int[:, ::1] float_kinds
+    cdef const int[::1] float_columns
+    cdef const int[::1] float_counts
+
+    # the slots of runs, and the registers
+    cdef long long[:, :, ::1] cells
+    cdef double[:, :, ::1] float_cells
+    cdef long long[::1] low
+    cdef long long[::1] high
+    cdef double[::1] low_float
+    cdef double[::1] high_float
+    cdef unsigned char[::1] known
+
+    cdef int always_alive(self, Py_ssize_t block, int state) noexcept nogil
+    cdef int truth(
+        self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
+        Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef void _exactly(self, int to, int column, Py_ssize_t at) noexcept nogil
+    cdef bint _behind(
+        self, int to, int column, Py_ssize_t back, Py_ssize_t row, Py_ssize_t size,
+        Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _in_slot(
+        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
+        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _whole(
+        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
+        Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _whole_sum(
+        self, int to, int column, bint own, bint by_loop, Py_ssize_t row, Py_ssize_t size,
+        Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _real(
+        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
+        Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _average(
+        self, bint whole, int to, int label, int loop, int side, Py_ssize_t run, int slot,
+        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _joined(self, bint either, int to, int a, int b) noexcept nogil
+    cdef bint _chosen(self, int op, int to, int a, int b) noexcept nogil
+    cdef bint _is_number(self, int a, int b) noexcept nogil
+    cdef bint _size(self, bint whole, int to, int a) noexcept nogil
+    cdef bint _extreme(self, int op, int to, int a, int b) noexcept nogil
+    cdef void _compared(self, int op, int to, int a, int b) noexcept nogil
+    cdef bint _computed(self, int op, int to, int a, int b) noexcept nogil
+    cdef double _corner(self, int op, int a, int b, int corner) noexcept nogil
+    cdef long long _whole_corner(self, int op, int a, int b, int corner) noexcept nogil

@@ -1,0 +1,774 @@
+"""Whether a condition has the same answer for all rows of a block.
+
+Of every block, the least and the greatest value of each column are known, and of its sums. A
+condition is computed with these in place of the values of a row: its answer is sure where it does
+not depend on which row of the block it is. Blocks have 8 rows, 16, and so on, so that a run that
+waits for long leaps; a *rest* is all that follows in a partition.
+
+What runs remember changes while rows are read in a loop: counts, sums and extremes of its variable,
+its last rows. Before a row of the block is tried, all rows before it were read by the variable of
+the loop (`loop`), and it counts as a row of the variable that tries it (`label`): so a slot has
+bounds in a block, too (`_whole`, `_real`).
+
+Invariants: a register has bounds, `low <= value <= high` for every row of the block, and is known
+for all of its rows or for none; anything else ends in UNSURE. Rounding keeps the order of numbers,
+so bounds that were computed as rows are computed are bounds; sums of floats, which depend on the
+order, have some slack. Where a bound is infinite or no number, the answer is UNSURE.
+"""
+
+from typing import Any
+
+import cython
+
+from cereus.languages.match_recognize.match import codes
+
+UNSURE = cython.declare(cython.int, codes.UNSURE)
+AT_ROW = cython.declare(cython.int, codes.AT_ROW)
+AT_SLOT = cython.declare(cython.int, codes.AT_SLOT)
+AT_FIRST = cython.declare(cython.int, codes.AT_FIRST)
+AT_LAST = cython.declare(cython.int, codes.AT_LAST)
+SLOT_INT = cython.declare(cython.int, codes.SLOT_INT)
+SLOT_FLOAT = cython.declare(cython.int, codes.SLOT_FLOAT)
+CONSTANT_INT = cython.declare(cython.int, codes.CONSTANT_INT)
+CONSTANT_FLOAT = cython.declare(cython.int, codes.CONSTANT_FLOAT)
+MATCH_NUMBER = cython.declare(cython.int, codes.MATCH_NUMBER)
+MATCH_LENGTH = cython.declare(cython.int, codes.MATCH_LENGTH)
+AVERAGE_INT = cython.declare(cython.int, codes.AVERAGE_INT)
+AVERAGE_FLOAT = cython.declare(cython.int, codes.AVERAGE_FLOAT)
+TO_FLOAT = cython.declare(cython.int, codes.TO_FLOAT)
+EQUAL = cython.declare(cython.int, codes.EQUAL)
+LESS = cython.declare(cython.int, codes.LESS)
+LESS_EQUAL = cython.declare(cython.int, codes.LESS_EQUAL)
+EQUAL_FLOAT = cython.declare(cython.int, codes.EQUAL_FLOAT)
+LESS_FLOAT = cython.declare(cython.int, codes.LESS_FLOAT)
+LESS_EQUAL_FLOAT = cython.declare(cython.int, codes.LESS_EQUAL_FLOAT)
+NOT = cython.declare(cython.int, codes.NOT)
+AND = cython.declare(cython.int, codes.AND)
+OR = cython.declare(cython.int, codes.OR)
+IS_NULL = cython.declare(cython.int, codes.IS_NULL)
+ADD = cython.declare(cython.int, codes.ADD)
+SUBTRACT = cython.declare(cython.int, codes.SUBTRACT)
+ADD_FLOAT = cython.declare(cython.int, codes.ADD_FLOAT)
+SUBTRACT_FLOAT = cython.declare(cython.int, codes.SUBTRACT_FLOAT)
+DIVIDE_FLOAT = cython.declare(cython.int, codes.DIVIDE_FLOAT)
+COPY = cython.declare(cython.int, codes.COPY)
+CHOOSE = cython.declare(cython.int, codes.CHOOSE)
+IF_KNOWN = cython.declare(cython.int, codes.IF_KNOWN)
+SIZE_INT = cython.declare(cython.int, codes.SIZE_INT)
+SIZE_FLOAT = cython.declare(cython.int, codes.SIZE_FLOAT)
+GREATEST_INT = cython.declare(cython.int, codes.GREATEST_INT)
+LEAST_INT = cython.declare(cython.int, codes.LEAST_INT)
+GREATEST_FLOAT = cython.declare(cython.int, codes.GREATEST_FLOAT)
+VALID_IF = cython.declare(cython.int, codes.VALID_IF)
+SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
+SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
+FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
+COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
+COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
+SUM_INT = cython.declare(cython.int, codes.SUM_INT)
+SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
+MIN_INT = cython.declare(cython.int, codes.MIN_INT)
+MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
+BLOCK_BITS = cython.declare(cython.int, codes.BLOCK_BITS)
+BLOCK_SIZES = cython.declare(cython.int, codes.BLOCK_SIZES)
+HUGE = cython.declare(cython.double, 9.2e18)
+"""Whole numbers beyond are NULL."""
+EXACT = cython.declare(cython.double, 4.5e15)
+"""Whole numbers up to here are exact as floats, and so are their sums."""
+SLACK = cython.declare(cython.double, 1e-15)
+"""How far a sum of floats may be from another, for each number and in parts of their sizes."""
+
+
+@cython.ccall
+def join_rests(blocks: Any, rows: Any) -> None:
+    """Make rests of the copies of the smallest blocks: from the last on, each with the rest behind
+    it, or with the rows that are left in its partition."""
+    first: cython.Py_ssize_t = blocks.starts[BLOCK_SIZES]
+    cuts: cython.const[cython.longlong][::1] = blocks.cuts
+    summed: cython.const[cython.uchar][::1] = blocks.summed
+    low_ints: cython.longlong[:, ::1] = blocks.low_ints
+    high_ints: cython.longlong[:, ::1] = blocks.high_ints
+    low_floats: cython.double[:, ::1] = blocks.low_floats
+    high_floats: cython.double[:, ::1] = blocks.high_floats
+    any_valid: cython.uchar[:, ::1] = blocks.any_valid
+    all_valid: cython.uchar[:, ::1] = blocks.all_valid
+    low_sums: cython.double[:, ::1] = blocks.low_sums
+    high_sums: cython.double[:, ::1] = blocks.high_sums
+    spreads: cython.double[:, ::1] = blocks.spreads
+    totals: cython.const[cython.double][:, ::1] = blocks.small_totals
+    ints: cython.const[cython.longlong][:, ::1] = rows.ints
+    floats: cython.const[cython.double][:, ::1] = rows.floats
+    valid: cython.const[cython.uchar][:, ::1] = rows.valid
+    cython.declare(c=cython.Py_ssize_t, b=cython.Py_ssize_t, at=cython.Py_ssize_t)
+    cython.declare(r=cython.Py_ssize_t, total=cython.double, value=cython.double)
+    with cython.nogil:
+        for c in range(low_ints.shape[0]):
+            for b in range(cuts.shape[0] - 2, -1, -1):
+                at = first + b
+                if cuts[b] == 0:
+                    low_ints[c, at] = min(low_ints[c, at], low_ints[c, at + 1])
+                    high_ints[c, at] = max(high_ints[c, at], high_ints[c, at + 1])
+                    # what is no number stays
+                    if low_floats[c, at] == low_floats[c, at]:
+                        if not low_floats[c, at] <= low_floats[c, at + 1]:
+                            low_floats[c, at] = low_floats[c, at + 1]
+                        if not high_floats[c, at] >= high_floats[c, at + 1]:
+                            high_floats[c, at] = high_floats[c, at + 1]
+                    any_valid[c, at] = any_valid[c, at] or any_valid[c, at + 1]
+                    all_valid[c, at] = all_valid[c, at] and all_valid[c, at + 1]
+                    low_sums[c, at] = min(low_sums[c, at], totals[c, b] + low_sums[c, at + 1])
+                    high_sums[c, at] = max(high_sums[c, at], totals[c, b] + high_sums[c, at + 1])
+                    spreads[c, at] += spreads[c, at + 1]
+                    continue
+                total = totals[c, b]
+                for r in range((b + 1) << BLOCK_BITS, cuts[b]):
+                    low_ints[c, at] = min(low_ints[c, at], ints[c, r])
+                    high_ints[c, at] = max(high_ints[c, at], ints[c, r])
+                    if low_floats[c, at] == low_floats[c, at]:
+                        if not low_floats[c, at] <= floats[c, r]:
+                            low_floats[c, at] = floats[c, r]
+                        if not high_floats[c, at] >= floats[c, r]:
+                            high_floats[c, at] = floats[c, r]
+                    any_valid[c, at] = any_valid[c, at] or valid[c, r]
+                    all_valid[c, at] = all_valid[c, at] and valid[c, r]
+                    if summed[c] and valid[c, r]:
+                        value = (
+                            floats[c, r]
+                            if summed[c] == 2
+                            else (cython.cast(cython.double, ints[c, r]))
+                        )
+                        total += value
+                        spreads[c, at] += value if value > 0 else -value
+                        low_sums[c, at] = min(low_sums[c, at], total)
+                        high_sums[c, at] = max(high_sums[c, at], total)
+
+
+@cython.cclass
+class QuietStretches:
+    """Bounds of all columns in all blocks (`blocks.py`), and the conditions."""
+
+    def __init__(self, tables: Any, rows: Any, blocks: Any) -> None:
+        self.constant_ints = tables.constant_ints
+        self.constant_floats = tables.constant_floats
+        self.code_starts = tables.code_starts
+        self.code = tables.code
+        self.ints = rows.ints
+        self.floats = rows.floats
+        self.valid = rows.valid
+        self.none = rows.valid.shape[1] - 1
+        self.low_ints = blocks.low_ints
+        self.high_ints = blocks.high_ints
+        self.low_floats = blocks.low_floats
+        self.high_floats = blocks.high_floats
+        self.any_valid = blocks.any_valid
+        self.all_valid = blocks.all_valid
+        self.low_sums = blocks.low_sums
+        self.high_sums = blocks.high_sums
+        self.spreads = blocks.spreads
+        self.totals = blocks.totals
+        self.any_alive = blocks.any_alive
+        self.all_alive = blocks.all_alive
+        self.starts = blocks.starts
+        self.loops = blocks.loops
+        self.kinds = blocks.slots.kinds
+        self.columns = blocks.slots.columns
+        self.counts = blocks.slots.counts
+        self.places = blocks.slots.places
+        self.float_kinds = blocks.slots.float_kinds
+        self.float_columns = blocks.slots.float_columns
+        self.float_counts = blocks.slots.float_counts
+        self.low = blocks.registers
+        self.high = blocks.registers.copy()
+        self.low_float = blocks.float_registers
+        self.high_float = blocks.float_registers.copy()
+        self.known = blocks.known
+        self.number = 0
+
+    def use_runs(self, cells: Any, float_cells: Any) -> None:
+        """The slots of runs."""
+        self.cells = cells
+        self.float_cells = float_cells
+
+    def always_alive(self, block: cython.Py_ssize_t, state: cython.int) -> cython.int:
+        """Whether a state is possible at all rows of a block (1), at none (0), or UNSURE."""
+        if self.all_alive[block, state]:
+            return 1
+        return UNSURE if self.any_alive[block, state] else 0
+
+    def truth(
+        self,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Whether the condition of a variable holds for all rows of a block (1), for none (0), or
+        UNSURE; with the slots of a run that began at `start` and waits in a loop of the variable
+        `loop`. The block is `size` rows from `row` on."""
+        cython.declare(k=cython.Py_ssize_t, at=cython.Py_ssize_t)
+        cython.declare(op=cython.int, to=cython.int, a=cython.int, b=cython.int)
+        if self.code_starts[label] == self.code_starts[label + 1]:
+            return 1
+        for k in range(self.code_starts[label], self.code_starts[label + 1]):
+            op = self.code[k, 0]
+            to = self.code[k, 1]
+            a = self.code[k, 2]
+            b = self.code[k, 3]
+            if op == AT_ROW:
+                if not self._behind(to, a, 0, row, size, block):
+                    return UNSURE
+            elif op == AT_SLOT:
+                if not self._in_slot(to, a, b, label, loop, side, run, row, size, block):
+                    return UNSURE
+            elif op == AT_FIRST:
+                if start + b > row:
+                    return UNSURE
+                self._exactly(to, a, start + b)
+            elif op == AT_LAST:
+                if row - b < start or not self._behind(to, a, b, row, size, block):
+                    return UNSURE
+            elif op == SLOT_INT:
+                if not self._whole(to, label, loop, side, run, b, row, size, block):
+                    return UNSURE
+            elif op == SLOT_FLOAT:
+                if not self._real(to, label, loop, side, run, b, row, size, block):
+                    return UNSURE
+            elif op == AVERAGE_INT or op == AVERAGE_FLOAT:
+                if not self._average(
+                    op == AVERAGE_INT, to, label, loop, side, run, a, b, row, size, block
+                ):
+                    return UNSURE
+            elif op == CONSTANT_INT:
+                self.known[to] = b
+                self.low[to] = self.high[to] = self.constant_ints[a]
+            elif op == CONSTANT_FLOAT:
+                self.known[to] = b
+                self.low_float[to] = self.high_float[to] = self.constant_floats[a]
+            elif op == MATCH_NUMBER:
+                self.known[to] = 1
+                self.low[to] = self.high[to] = self.number
+            elif op == MATCH_LENGTH:
+                self.known[to] = 1
+                self.low[to] = row - start + 1
+                self.high[to] = row - start + size
+            elif op == TO_FLOAT:
+                self.known[to] = self.known[a]
+                self.low_float[to] = cython.cast(cython.double, self.low[a])
+                self.high_float[to] = cython.cast(cython.double, self.high[a])
+            elif op == VALID_IF:
+                # the count is looked up in the register of the result, which is free
+                if not self._whole(to, label, loop, side, run, b, row, size, block):
+                    return UNSURE
+                if self.low[to] <= 0 and self.high[to] > 0:
+                    return UNSURE
+                self.known[to] = self.known[a] and self.low[to] > 0
+                self.low[to] = self.low[a]
+                self.high[to] = self.high[a]
+                self.low_float[to] = self.low_float[a]
+                self.high_float[to] = self.high_float[a]
+            elif op == NOT:
+                self.known[to] = self.known[a]
+                at = 1 - self.high[a]
+                self.high[to] = 1 - self.low[a]
+                self.low[to] = at
+            elif op == IS_NULL:
+                self.low[to] = self.high[to] = 0 if self.known[a] else 1
+                self.known[to] = 1
+            elif op == AND or op == OR:
+                if not self._joined(op == OR, to, a, b):
+                    return UNSURE
+            elif op == COPY or op == CHOOSE or op == IF_KNOWN:
+                if not self._chosen(op, to, a, b):
+                    return UNSURE
+            elif op == SIZE_INT or op == SIZE_FLOAT:
+                if not self._size(op == SIZE_INT, to, a):
+                    return UNSURE
+            elif not self.known[a] or not self.known[b]:
+                self.known[to] = 0
+            elif op <= LESS_EQUAL_FLOAT:
+                self._compared(op, to, a, b)
+            elif op >= GREATEST_INT:
+                if not self._extreme(op, to, a, b):
+                    return UNSURE
+            elif not self._computed(op, to, a, b):
+                return UNSURE
+        if not self.known[0]:
+            return 0
+        return cython.cast(cython.int, self.low[0]) if self.low[0] == self.high[0] else UNSURE
+
+    def _exactly(self, to: cython.int, column: cython.int, at: cython.Py_ssize_t) -> cython.void:
+        """The value of a column at one row, whichever row of the block is at hand."""
+        self.known[to] = self.valid[column, at]
+        self.low[to] = self.high[to] = self.ints[column, at]
+        self.low_float[to] = self.high_float[to] = self.floats[column, at]
+
+    def _behind(
+        self,
+        to: cython.int,
+        column: cython.int,
+        back: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A column, so many rows before the row at hand; False where there are no bounds."""
+        cython.declare(first=cython.Py_ssize_t, any_=cython.bint, all_=cython.bint)
+        if block >= self.starts[BLOCK_SIZES]:
+            first = block = self.starts[BLOCK_SIZES] + ((row - back) >> BLOCK_BITS)
+        else:
+            if back > size:
+                return False
+            first = block - 1 if back > 0 else block
+        any_ = self.any_valid[column, block] or self.any_valid[column, first]
+        all_ = self.all_valid[column, block] and self.all_valid[column, first]
+        if any_ and not all_:
+            return False
+        self.known[to] = all_
+        self.low[to] = min(self.low_ints[column, block], self.low_ints[column, first])
+        self.high[to] = max(self.high_ints[column, block], self.high_ints[column, first])
+        self.low_float[to] = self.low_floats[column, block]
+        self.high_float[to] = self.high_floats[column, block]
+        if first != block:
+            if not self.low_float[to] <= self.low_floats[column, first]:
+                self.low_float[to] = self.low_floats[column, first]
+            if not self.high_float[to] >= self.high_floats[column, first]:
+                self.high_float[to] = self.high_floats[column, first]
+            # what is no number has no bounds
+            if self.low_floats[column, block] != self.low_floats[column, block]:
+                self.low_float[to] = self.low_floats[column, block]
+                self.high_float[to] = self.low_floats[column, block]
+        return True
+
+    def _in_slot(
+        self,
+        to: cython.int,
+        column: cython.int,
+        slot: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A column at the row (or of the label) in a slot; False where there are no bounds."""
+        own: cython.bint = self.kinds[label, slot] >= 0
+        by_loop: cython.bint = self.kinds[loop, slot] >= 0
+        kind: cython.int = self.kinds[label if own else loop, slot]
+        at: cython.Py_ssize_t = self.cells[side, run, slot]
+        place: cython.int = self.places[slot]
+        j: cython.int
+        if (not own and not by_loop) or (kind == FIRST_ROWS and at != self.none):
+            self._exactly(to, column, at)
+            return True
+        if kind == FIRST_ROWS:
+            return False
+        if not by_loop:
+            if place > 0:
+                self._exactly(to, column, self.cells[side, run, slot - 1])
+                return True
+            if kind == SHIFT_LABEL:
+                self._exactly(to, column, label)
+                return True
+            return self._behind(to, column, 0, row, size, block)
+        # what the loop reads moves on with it, if it was the loop that was read so far
+        for j in range(place if own else place + 1):
+            if self.cells[side, run, slot - place + j] != (
+                loop if kind == SHIFT_LABEL else row - 1 - j
+            ):
+                return False
+        if kind == SHIFT_LABEL:
+            self._exactly(to, column, label if own and place == 0 else loop)
+            return True
+        return self._behind(to, column, place if own else place + 1, row, size, block)
+
+    def _whole(
+        self,
+        to: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        slot: cython.int,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """The whole number in a slot; False where there are no bounds."""
+        own: cython.int = 1 if self.kinds[label, slot] >= 0 else 0
+        by_loop: cython.bint = self.kinds[loop, slot] >= 0
+        kind: cython.int = self.kinds[label if own else loop, slot]
+        value: cython.longlong = self.cells[side, run, slot]
+        column: cython.int = self.columns[slot]
+        self.known[to] = 1
+        self.low[to] = self.high[to] = value
+        if kind < 0:
+            return True
+        if kind == COUNT_ROWS or kind == COUNT_VALID:
+            if kind == COUNT_ROWS or self.any_valid[column, block]:
+                self.high[to] = value + own + (size - 1 if by_loop else 0)
+            if kind == COUNT_ROWS or self.all_valid[column, block]:
+                self.low[to] = value + own
+            return True
+        if not self.any_valid[column, block]:
+            return True
+        if kind == SUM_INT:
+            return self._whole_sum(to, column, own, by_loop, row, size, block)
+        if self.cells[side, run, self.counts[slot]] == 0:
+            if not own or not self.all_valid[column, block]:
+                return False
+            self.low[to] = self.low_ints[column, block]
+            self.high[to] = self.high_ints[column, block]
+        elif kind == MIN_INT:
+            self.low[to] = min(value, self.low_ints[column, block])
+            if own and self.all_valid[column, block]:
+                self.high[to] = min(value, self.high_ints[column, block])
+        else:
+            self.high[to] = max(value, self.high_ints[column, block])
+            if own and self.all_valid[column, block]:
+                self.low[to] = max(value, self.low_ints[column, block])
+        return True
+
+    def _whole_sum(
+        self,
+        to: cython.int,
+        column: cython.int,
+        own: cython.bint,
+        by_loop: cython.bint,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A sum of whole numbers, which the register has as it was before the block."""
+        cython.declare(low=cython.double, high=cython.double)
+        low = self.low_sums[column, block]
+        high = self.high_sums[column, block]
+        if not by_loop:
+            low = min(0.0, cython.cast(cython.double, self.low_ints[column, block]))
+            high = max(0.0, cython.cast(cython.double, self.high_ints[column, block]))
+        elif block >= self.starts[BLOCK_SIZES] and row & ((1 << BLOCK_BITS) - 1):
+            return False  # sums of a rest are those from its first row on
+        elif not own:
+            low = min(low, 0.0)
+            high = max(high, 0.0)
+        if self.spreads[column, block] > EXACT or not -EXACT < self.low[to] < EXACT:
+            return False
+        if not -EXACT < low <= high < EXACT:
+            return False
+        self.low[to] += cython.cast(cython.longlong, low)
+        self.high[to] += cython.cast(cython.longlong, high)
+        return True
+
+    def _real(
+        self,
+        to: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        slot: cython.int,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """The float in a slot; False where there are no bounds."""
+        own: cython.bint = self.float_kinds[label, slot] >= 0
+        by_loop: cython.bint = self.float_kinds[loop, slot] >= 0
+        kind: cython.int = self.float_kinds[label if own else loop, slot]
+        value: cython.double = self.float_cells[side, run, slot]
+        column: cython.int = self.float_columns[slot]
+        cython.declare(low=cython.double, high=cython.double, slack=cython.double)
+        low = high = value
+        if kind >= 0 and self.any_valid[column, block]:
+            if kind == SUM_FLOAT:
+                if not by_loop:
+                    low = min(0.0, self.low_floats[column, block])
+                    high = max(0.0, self.high_floats[column, block])
+                elif block >= self.starts[BLOCK_SIZES] and row & ((1 << BLOCK_BITS) - 1):
+                    return False
+                else:
+                    low = self.low_sums[column, block]
+                    high = self.high_sums[column, block]
+                    if not own:
+                        low = min(low, 0.0)
+                        high = max(high, 0.0)
+                slack = self.spreads[column, block] + (value if value > 0 else -value)
+                slack = slack * SLACK * (size + 4)
+                low = value + low - slack
+                high = value + high + slack
+            elif self.cells[side, run, self.float_counts[slot]] == 0:
+                if not own or not self.all_valid[column, block]:
+                    return False
+                low = self.low_floats[column, block]
+                high = self.high_floats[column, block]
+            elif kind == MIN_FLOAT:
+                low = min(value, self.low_floats[column, block])
+                if own and self.all_valid[column, block]:
+                    high = min(value, self.high_floats[column, block])
+            else:
+                high = max(value, self.high_floats[column, block])
+                if own and self.all_valid[column, block]:
+                    low = max(value, self.low_floats[column, block])
+            # of what is no number, or infinite, nothing is known
+            slack = self.low_floats[column, block] - self.high_floats[column, block]
+            if slack - slack != 0 or low - high - (low - high) != 0:
+                return False
+        self.known[to] = 1
+        self.low_float[to] = low
+        self.high_float[to] = high
+        return True
+
+    def _average(
+        self,
+        whole: cython.bint,
+        to: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        slot: cython.int,
+        count: cython.int,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A sum divided by a count; False where there are no bounds. It is between the mean before
+        the block and the values in the block, and between what the bounds of both give."""
+        cython.declare(least=cython.double, most=cython.double, low=cython.double)
+        cython.declare(high=cython.double, sum_=cython.double, changes=cython.bint)
+        cython.declare(few=cython.double, many=cython.double, column=cython.int)
+        if not self._whole(to, label, loop, side, run, count, row, size, block):
+            return False
+        few = cython.cast(cython.double, self.low[to])
+        many = cython.cast(cython.double, self.high[to])
+        if many == 0:
+            self.known[to] = 0
+            return True
+        if few <= 0:
+            return False
+        if whole:
+            column = self.columns[slot]
+            changes = self.kinds[label, slot] >= 0 or self.kinds[loop, slot] >= 0
+            sum_ = cython.cast(cython.double, self.cells[side, run, slot])
+            low = cython.cast(cython.double, self.low_ints[column, block])
+            high = cython.cast(cython.double, self.high_ints[column, block])
+        else:
+            column = self.float_columns[slot]
+            changes = self.float_kinds[label, slot] >= 0 or self.float_kinds[loop, slot] >= 0
+            sum_ = self.float_cells[side, run, slot]
+            low = self.low_floats[column, block]
+            high = self.high_floats[column, block]
+        if not changes:
+            self.low_float[to] = self.high_float[to] = sum_ / few
+            return True
+        if low - low != 0 or high - high != 0 or sum_ - sum_ != 0:
+            return False
+        if self.cells[side, run, count] > 0:
+            sum_ = sum_ / cython.cast(cython.double, self.cells[side, run, count])
+            low = min(low, sum_)
+            high = max(high, sum_)
+        sum_ = max(high, -low) * SLACK * (size + 4)
+        low -= sum_
+        high += sum_
+        if (
+            self._whole(to, label, loop, side, run, slot, row, size, block)
+            if whole
+            else self._real(to, label, loop, side, run, slot, row, size, block)
+        ):
+            if whole:
+                least = cython.cast(cython.double, self.low[to])
+                most = cython.cast(cython.double, self.high[to])
+            else:
+                least = self.low_float[to]
+                most = self.high_float[to]
+            low = max(low, least / (many if least > 0 else few))
+            high = min(high, most / (few if most > 0 else many))
+        self.known[to] = 1
+        self.low_float[to] = low
+        self.high_float[to] = high
+        return low <= high
+
+    def _joined(
+        self, either: cython.bint, to: cython.int, a: cython.int, b: cython.int
+    ) -> cython.bint:
+        """AND, and OR; False where it is not known of all rows or of none whether it is NULL."""
+        cython.declare(decides=cython.longlong, x=cython.bint, y=cython.bint)
+        decides = 1 if either else 0
+        x = self.known[a] and self.low[a] == self.high[a] == decides
+        y = self.known[b] and self.low[b] == self.high[b] == decides
+        if x or y:
+            self.known[to] = 1
+            self.low[to] = self.high[to] = decides
+            return True
+        if self.known[a] != self.known[b]:
+            # NULL, unless the one that is known decides at some rows
+            self.known[to] = 0
+            return self.low[a if self.known[a] else b] == self.high[a if self.known[a] else b]
+        self.known[to] = self.known[a]
+        if either:
+            self.low[to] = max(self.low[a], self.low[b])
+            self.high[to] = max(self.high[a], self.high[b])
+        else:
+            self.low[to] = min(self.low[a], self.low[b])
+            self.high[to] = min(self.high[a], self.high[b])
+        return True
+
+    def _chosen(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
+        """One of two values; False where they cannot be taken together."""
+        if op == CHOOSE:
+            if not self.known[a] or self.high[a] == 0:
+                return True
+            if self.low[a] == 0:
+                # either: if both are known, or none
+                if self.known[to] != self.known[b]:
+                    return False
+                self.low[to] = min(self.low[to], self.low[b])
+                self.high[to] = max(self.high[to], self.high[b])
+                self.low_float[to] = min(self.low_float[to], self.low_float[b])
+                self.high_float[to] = max(self.high_float[to], self.high_float[b])
+                return self._is_number(to, to) and self._is_number(b, b)
+            a = b
+        elif op == IF_KNOWN and not self.known[a]:
+            return True
+        self.known[to] = self.known[a]
+        self.low[to] = self.low[a]
+        self.high[to] = self.high[a]
+        self.low_float[to] = self.low_float[a]
+        self.high_float[to] = self.high_float[a]
+        return True
+
+    def _is_number(self, a: cython.int, b: cython.int) -> cython.bint:
+        """Whether the bounds of two registers, as floats, are finite numbers."""
+        cython.declare(f=cython.double, g=cython.double)
+        f = self.low_float[a] - self.high_float[a]
+        g = self.low_float[b] - self.high_float[b]
+        return f - f == 0 and g - g == 0
+
+    def _size(self, whole: cython.bint, to: cython.int, a: cython.int) -> cython.bint:
+        """The size of a number; False where it has no bounds."""
+        cython.declare(low=cython.longlong, high=cython.longlong)
+        cython.declare(f=cython.double, g=cython.double)
+        self.known[to] = self.known[a]
+        if not self.known[a]:
+            return True
+        if whole:
+            low = self.low[a]
+            high = self.high[a]
+            if low < -HUGE:
+                return False
+            self.low[to] = 0 if low < 0 < high else min(abs(low), abs(high))
+            self.high[to] = max(abs(low), abs(high))
+            return True
+        f = self.low_float[a]
+        g = self.high_float[a]
+        self.low_float[to] = 0.0 if f < 0 < g else min(abs(f), abs(g))
+        self.high_float[to] = max(abs(f), abs(g))
+        return f - f == 0 and g - g == 0
+
+    def _extreme(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
+        """The greater or the smaller of two values that are known."""
+        self.known[to] = 1
+        if op == GREATEST_INT:
+            self.low[to] = max(self.low[a], self.low[b])
+            self.high[to] = max(self.high[a], self.high[b])
+        elif op == LEAST_INT:
+            self.low[to] = min(self.low[a], self.low[b])
+            self.high[to] = min(self.high[a], self.high[b])
+        elif not self._is_number(a, b):
+            return False
+        elif op == GREATEST_FLOAT:
+            self.low_float[to] = max(self.low_float[a], self.low_float[b])
+            self.high_float[to] = max(self.high_float[a], self.high_float[b])
+        else:
+            self.low_float[to] = min(self.low_float[a], self.low_float[b])
+            self.high_float[to] = min(self.high_float[a], self.high_float[b])
+        return True
+
+    def _compared(
+        self, op: cython.int, to: cython.int, a: cython.int, b: cython.int
+    ) -> cython.void:
+        """Two values that are known: surely so, surely not, or either."""
+        cython.declare(sure=cython.bint, never=cython.bint)
+        if op == EQUAL:
+            sure = self.low[a] == self.high[a] == self.low[b] == self.high[b]
+            never = self.high[a] < self.low[b] or self.high[b] < self.low[a]
+        elif op == LESS:
+            sure = self.high[a] < self.low[b]
+            never = self.low[a] >= self.high[b]
+        elif op == LESS_EQUAL:
+            sure = self.high[a] <= self.low[b]
+            never = self.low[a] > self.high[b]
+        elif op == EQUAL_FLOAT:
+            sure = self.low_float[a] == self.high_float[a] == self.low_float[b]
+            sure = sure and self.low_float[b] == self.high_float[b]
+            never = self.high_float[a] < self.low_float[b] or self.high_float[b] < self.low_float[a]
+        elif op == LESS_FLOAT:
+            sure = self.high_float[a] < self.low_float[b]
+            never = self.low_float[a] >= self.high_float[b]
+        else:
+            sure = self.high_float[a] <= self.low_float[b]
+            never = self.low_float[a] > self.high_float[b]
+        self.known[to] = 1
+        self.low[to] = 1 if sure else 0
+        self.high[to] = 0 if never else 1
+
+    def _computed(
+        self, op: cython.int, to: cython.int, a: cython.int, b: cython.int
+    ) -> cython.bint:
+        """Bounds of what is computed of two values that are known; False where there are none.
+        The operations are monotonic in each value, so the bounds are among the corners."""
+        cython.declare(f=cython.double, least=cython.double, most=cython.double)
+        cython.declare(corner=cython.int, whole=cython.longlong)
+        if op == DIVIDE_FLOAT and self.low_float[b] <= 0 <= self.high_float[b]:
+            return False
+        least = most = self._corner(op, a, b, 0)
+        for corner in range(4):
+            f = self._corner(op, a, b, corner)
+            if f - f != 0 or (op < ADD_FLOAT and not -HUGE < f < HUGE):
+                return False
+            least = min(least, f)
+            most = max(most, f)
+        self.known[to] = 1
+        if op >= ADD_FLOAT:
+            self.low_float[to] = least
+            self.high_float[to] = most
+            return True
+        self.low[to] = self.high[to] = self._whole_corner(op, a, b, 0)
+        for corner in range(1, 4):
+            whole = self._whole_corner(op, a, b, corner)
+            self.low[to] = min(self.low[to], whole)
+            self.high[to] = max(self.high[to], whole)
+        return True
+
+    def _corner(
+        self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
+    ) -> cython.double:
+        """What is computed of two bounds, as a float."""
+        cython.declare(f=cython.double, g=cython.double)
+        if op >= ADD_FLOAT:
+            f = self.high_float[a] if corner & 1 else self.low_float[a]
+            g = self.high_float[b] if corner & 2 else self.low_float[b]
+        else:
+            f = cython.cast(cython.double, self.high[a] if corner & 1 else self.low[a])
+            g = cython.cast(cython.double, self.high[b] if corner & 2 else self.low[b])
+        if op == ADD or op == ADD_FLOAT:
+            return f + g
+        if op == SUBTRACT or op == SUBTRACT_FLOAT:
+            return f - g
+        return f / g if op == DIVIDE_FLOAT else f * g
+
+    def _whole_corner(
+        self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
+    ) -> cython.longlong:
+        """The same as a whole number, which it fits into."""
+        cython.declare(x=cython.longlong, y=cython.longlong)
+        x = self.high[a] if corner & 1 else self.low[a]
+        y = self.high[b] if corner & 2 else self.low[b]
+        if op == ADD:
+            return x + y
+        return x - y if op == SUBTRACT else x * y

@@ -1,0 +1,1 @@
+"""Text → tree: what names and calls mean, and what a clause may not say."""

@@ -1,0 +1,1 @@
+"""Rules that change while a stream runs."""

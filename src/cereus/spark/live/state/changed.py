@@ -1,0 +1,38 @@
+"""The error of a query that meets the state of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cereus.errors import CereusError
+
+
+def changed(before: Iterable[str], text: str) -> CereusError:
+    """Both queries in full, without empty lines: one would end the message inside Spark's."""
+    texts = list(before)
+    if text in texts:
+        return _other_options(text)
+    was, is_now = "".join(_shown("it was", each) for each in texts), _shown("it is", text)
+    return CereusError(
+        "the checkpoint holds the state of another query, or of other columns or options"
+        f"{was}{is_now}",
+        hint="go on with the query that made it, give this one a new checkpoint location, "
+        'or drop the state: match(…, on_change="restart"); if only constants or the output are '
+        'different, on_change="keep" keeps it',
+    )
+
+
+def _other_options(text: str) -> CereusError:
+    """The same query, run in another way."""
+    return CereusError(
+        "the checkpoint holds the state of this query with other columns or options"
+        f"{_shown('the query is', text)}",
+        hint='go on with the columns and ties that made it; match(…, checkpoint="…") finds its '
+        "buckets there, or say how many it was made with, buckets=32. Or give the query a new "
+        'checkpoint location, or drop the state: match(…, on_change="restart")',
+    )
+
+
+def _shown(title: str, text: str) -> str:
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n  " + "\n    ".join([f"{title}:", *lines])

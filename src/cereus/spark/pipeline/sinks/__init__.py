@@ -1,0 +1,1 @@
+"""Where matches go: what a sink says, whether it can be, and how it is written."""

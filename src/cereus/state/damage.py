@@ -1,0 +1,13 @@
+"""What is said of bytes that are no state."""
+
+from __future__ import annotations
+
+from cereus.errors import SnapshotError
+
+
+def damaged(how: object) -> SnapshotError:
+    """The error for bytes that are not a snapshot, or not any more; `how` says what shows it."""
+    return SnapshotError(
+        f"these bytes are not a snapshot, or it was damaged: {how}",
+        hint="take up an earlier snapshot, or start fresh",
+    )

@@ -1,0 +1,68 @@
+"""Configurations in order: an event looks at those that it can move, and at few more."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus import Stream
+
+TIMED = Stream(time="t", unit="s")
+
+
+def drawn(rows: int, seed: int = 0) -> pa.Table:
+    """Events of two types; values that seldom come twice, those of B far from those of A."""
+    draw = Random(seed)
+    types = [draw.choice("AAB") for _ in range(rows)]
+    far = {"A": 0, "B": 1 << 30}
+    return pa.table(
+        {
+            "type": types,
+            "t": list(range(rows)),
+            "x": [draw.randrange(1 << 30) + (draw.random() < 0.98) * far[k] for k in types],
+        }
+    )
+
+
+def found(text: str, table: pa.Table) -> cereus.Matches:
+    return cereus.compile(text, stream=TIMED).run(table, threads=1)
+
+
+@pytest.mark.parametrize("sign", [">", ">="])
+@pytest.mark.parametrize("clauses", ["", "WITHIN 700 seconds"])
+def test_what_cannot_move_is_not_looked_at(sign: str, clauses: str) -> None:
+    table = drawn(3_000)
+    matches = found(f"SELECT * WHERE A AS a ; B AS b FILTER a.x {sign} b.x {clauses}", table)
+    assert len(matches) > 1_000
+    assert matches.costs.steps < 2 * len(matches) + 6 * table.num_rows
+
+
+def test_the_other_way_round() -> None:
+    table = drawn(3_000)
+    matches = found("SELECT * WHERE B AS b ; A AS a FILTER b.x < a.x WITHIN 700 seconds", table)
+    assert len(matches) > 1_000
+    assert matches.costs.steps < 2 * len(matches) + 6 * table.num_rows
+
+
+def test_null_is_neither_below_nor_above() -> None:
+    x = [None if row % 3 == 0 else row for row in range(400)]
+    table = pa.table({"type": ["A", "B"] * 200, "t": range(400), "x": x})
+    texts = ("SELECT * WHERE A AS a ; B AS b FILTER a.x > b.x", "SELECT * WHERE A AS a ; B AS b "
+             "FILTER a.x < b.x")  # fmt: skip
+    known = [(row // 2, row) for row in range(400) if x[row] is not None]
+    below = sum(1 for _, a in known for _, b in known if a % 2 == 0 and b % 2 == 1 and a < b)
+    assert [len(found(text, table)) for text in texts] == [0, below]
+
+
+def test_counting_and_choosing_go_by_the_same_order() -> None:
+    table = drawn(1_500)
+    pair = "A AS a ; B AS b FILTER a.x > b.x WITHIN 300 seconds"
+    listed = found(f"SELECT * WHERE {pair}", table)
+    counted = found(f"SELECT COUNT(*) WHERE {pair}", table)
+    assert sum(row["count"] for row in counted) == len(listed) > 200
+    chosen = found(f"SELECT LAST * WHERE {pair}", table)
+    latest = {row["end"]: row["start"] for row in sorted(listed, key=lambda row: row["start"])}
+    assert {row["end"]: row["start"] for row in chosen} == latest

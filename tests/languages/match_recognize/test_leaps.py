@@ -1,0 +1,148 @@
+"""Runs that wait for long leap over blocks of rows: with the same matches, and less work."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.languages.match_recognize.match.runs import find, slots_kernel
+from cereus.languages.match_recognize.text import parse
+from cereus.reference import match_recognize as reference
+from tests.volume import volume
+
+PATTERNS = ("a b*", "b+", "c | b{2,}", "a b*? c", "a b* c", "a b+ c", "a b+? c", "a b* (c | d)",
+            "a (b* c){2}", "a b* c d*", "(a b*? c)+ d", "a b{2,} c")  # fmt: skip
+OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a.x",
+            "b AS x + 1 < a.x * 2 OR x = 3", "b AS NOT (x - a.x > 5)", "b AS x < 90 AND x > y",
+            "b AS count(b.x) < 40", "b AS x <= LAST(b.x, 1) OR x < 50",
+            "b AS z / 2.0 < a.z OR z > 1e300 * a.z", "b AS sum(b.x) < 40 * a.x",
+            "b AS avg(b.x) <= a.x + 2", "b AS max(b.y) < 97 OR x < 9", "b AS avg(b.z) < a.z",
+            "b AS count(b.y) < 90 AND sum(z) < 80", "b AS min(x) > 0 OR count(*) < 50",
+            "b AS FIRST(b.x, 2) IS NULL OR x >= FIRST(b.x, 1) - 60",
+            "b AS PREV(CLASSIFIER(), 1) <> 'C' OR x > 3", "b AS sum(b.y) IS NULL OR x < 90",
+            "b AS bool_and(b.x < 95)", "b AS MATCH_NUMBER() < 3 OR x < 80",
+            "b AS sum(b.w) > -20 * a.x", "b AS abs(x - a.x) < 60", "b AS abs(z - a.z) < 1.9",
+            "b AS CASE WHEN x < 50 THEN y < 97 ELSE x < a.x + 40 END",
+            "b AS x <= greatest(a.x, 60) OR z < least(a.z, 0.7)",
+            "b AS coalesce(LAST(b.x, 1), a.x) < 98")  # fmt: skip
+OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS x * 3 > a.x * 4",
+           "c AS z > a.z * 1.25", "c AS x > LAST(b.x) AND x > a.x", "c AS y IS NULL AND x > a.x",
+           "c AS x - a.x BETWEEN 4 AND 9", "c AS x > 97", "c AS x > max(b.x) + 3",
+           "c AS sum(b.x) > 3000 AND x > 9", "c AS avg(b.z) > 1.5 * z", "c AS x > avg(b.x) * 2.5",
+           "c AS min(b.y) + 60 < y", "c AS count(b.*) > 45 AND x > a.x", "c AS z > max(z) - 0.01",
+           "c AS x > LAST(b.x, 2) + 70", "c AS sum(c.x) + sum(b.x) > 900", "c AS sum(w) > 300",
+           "c AS LAST(x, 3) > x + 60", "c AS LAST(CLASSIFIER(), 2) = 'A' OR x > 96",
+           "c AS sum(b.z) BETWEEN 20 AND 22", "c AS max(b.x) - min(b.x) > 90")  # fmt: skip
+OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
+WITHIN = "WITHIN INTERVAL '70' SECOND"
+SKIPS = ("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST c")
+
+
+def names(text: str) -> set[str]:
+    """The variables in a pattern or a condition."""
+    return set(re.findall(r"\b[abcd]\b", text))
+
+
+def drawn_clause(draw: Random) -> str:
+    pattern = draw.choice(PATTERNS)
+    defined = [draw.choice(OF_STARTS), draw.choice(OF_LOOPS), draw.choice(OF_ENDS), "d AS x < 40"]
+    usable = [each for each in defined if each and names(each) <= names(pattern)]
+    conditions = ", ".join(usable) or f"{min(names(pattern))} AS x < 60"
+    certain = "c" in pattern and "|" not in pattern
+    skip = draw.choice(SKIPS if certain else SKIPS[:2])
+    last = "LAST(b.ts)" if "b" in pattern else "LAST(ts)"
+    within = draw.choice(["", "", WITHIN, f"{WITHIN} WITH TIMEOUTS"])
+    return f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
+        {last} AS l, CLASSIFIER() AS v {skip} PATTERN ({pattern}) {within}
+        DEFINE {conditions})"""
+
+
+def drawn_table(draw: Random, rows: int) -> pa.Table:
+    """Values that seldom rise above those before: most starts wait for long."""
+    high = draw.choice([30, 70, 100])
+
+    def value(row: int) -> int:
+        return draw.randrange(98 if draw.randrange(rows) < 3 else high)
+
+    return pa.table(
+        {
+            "k": [draw.choice("pqqqq") for _ in range(rows)],
+            "ts": pa.array([1_000_000 * row for row in range(rows)], pa.timestamp("us")),
+            "x": [value(row) for row in range(rows)],
+            "y": [None if draw.randrange(20) == 0 else value(row) for row in range(rows)],
+            "w": [draw.randrange(-50, 50) if draw.randrange(9) else None for _ in range(rows)],
+            "z": [draw.choice([0.25, value(row) / 50, float("inf")]) for row in range(rows)],
+        }
+    )
+
+
+def emitted(text: str, table: pa.Table) -> list[dict[str, Any]]:
+    return cereus.compile(text, dialect="match_recognize").run(table, threads=1).table.to_pylist()
+
+
+def without_zone(value: Any) -> Any:
+    return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def by_start(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (row["f"].replace(tzinfo=None), row["n"]))
+
+
+@pytest.fixture
+def leaping(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(find, "FREE_WORK", 0)
+    monkeypatch.setattr(find, "WORK_PER_ROW", 0)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> None:
+    for seed in range(block, 4 * volume(12, 200), 4):
+        draw = Random(seed)
+        text, table = drawn_clause(draw), drawn_table(draw, draw.choice([60, 200, 500]))
+        found = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(find, "blocks", lambda *_: None)
+            assert found == emitted(text, table), (seed, text)
+
+
+def test_what_is_found_by_leaping_is_what_the_definition_gives(
+    leaping: pytest.MonkeyPatch,
+) -> None:
+    for seed in range(volume(20, 100)):
+        draw = Random(seed)
+        text, table = drawn_clause(draw), drawn_table(draw, 70)
+        if "{" not in text:
+            given = reference.run(parse(text), table.to_pylist(), table.column_names)
+            plain = [
+                {
+                    n: v.replace(tzinfo=None) if isinstance(v, datetime) else v
+                    for n, v in row.items()
+                }
+                for row in given
+            ]
+            assert by_start(emitted(text, table)) == by_start(plain), (seed, text)
+
+
+def test_starts_that_wait_for_long_read_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second row is a start, and its end never comes."""
+    searches = []
+    make = slots_kernel.Search
+
+    def noted(*given: Any) -> Any:
+        searches.append(make(*given))
+        return searches[-1]
+
+    monkeypatch.setattr(slots_kernel, "Search", noted)
+    rows = 4_000
+    table = pa.table({"ts": range(rows), "x": [row % 2 * (rows - row) for row in range(rows)]})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b*? c)
+        DEFINE a AS x > 0, c AS x > a.x)"""
+    assert not emitted(text, table)
+    assert 0 < sum(search.work_done() for search in searches) < 50 * rows

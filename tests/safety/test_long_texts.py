@@ -1,0 +1,108 @@
+"""Texts of a megabyte: each is read or refused in seconds, with a message that can be read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.errors import CereusError, did_you_mean, nearest
+from cereus.expr.text import parse_condition
+from cereus.languages.match_recognize.statement import tokens
+from cereus.lsp import features
+from cereus.syntax.literals import length_of, split_duration
+
+MEGABYTE = 1_000_000
+TEXTS = {
+    "quotes": "'" * MEGABYTE,
+    "an unclosed quote": "'" * (MEGABYTE + 1),
+    "double quotes": '"' * MEGABYTE,
+    "an unclosed name": '"' * (MEGABYTE + 1),
+    "unclosed comments": "/*" * (MEGABYTE // 2),
+    "a long comment": "/" + "*" * MEGABYTE,
+    "a long name": "a" * MEGABYTE,
+    "a long number": "1" * MEGABYTE,
+    "blanks": " " * MEGABYTE + "!",
+    "brackets": "(" * MEGABYTE,
+}
+LANGUAGES = ("ceql", "sase", "par", "sremo", "algebra", "match_recognize")
+
+
+def refused_or_read(read: Any) -> None:
+    try:
+        read()
+    except CereusError as error:
+        assert len(str(error)) < 20_000
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_long_text_takes_seconds(name: str) -> None:
+    text = TEXTS[name]
+    refused_or_read(lambda: parse_condition(f"a = {text}"))
+    refused_or_read(lambda: tokens(text))
+    refused_or_read(lambda: split_duration(f"1 hour {text}"))
+    refused_or_read(lambda: length_of(text, "within"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["quotes", "unclosed comments", "a long name"])
+def test_a_long_query_takes_seconds(name: str, language: str) -> None:
+    refused_or_read(lambda: cereus.compile(TEXTS[name], dialect=language))
+
+
+@pytest.mark.parametrize("path", ["x.ceql", "x.sase", "x.par"])
+@pytest.mark.parametrize("text", ["'" * 300_001, "/*" * 150_000, "a" * 300_000, "'\ud800'", "\0"])
+def test_a_document_in_an_editor_may_hold_anything(text: str, path: str) -> None:
+    language = features.language_of(path)
+    found = features.problems(text, language)
+    assert found or features.meaning(text, language) is not None
+    assert all(len(each.message) < 20_000 for each in found)
+    features.laid_out(text, language)
+
+
+def test_a_comment_that_is_not_closed_is_refused_in_a_statement() -> None:
+    with pytest.raises(CereusError, match="this /\\* is never closed"):
+        tokens("SELECT 1 /* one")
+    assert [each.text for each in tokens("SELECT $$a$$ /* one */, 'b''c'")][1:] == [
+        "$$a$$",
+        ",",
+        "'b''c'",
+    ]
+
+
+@pytest.mark.parametrize("blanks", [30, 100_000])
+def test_blanks_in_a_length_of_time_are_read_once(blanks: int) -> None:
+    assert split_duration(("1 h" + " " * blanks) * 9 + "!") is None
+    assert split_duration("1 hour 30 minutes ") == [("1", "hour"), ("30", "minutes")]
+
+
+def test_names_that_are_long_or_none_have_no_near_name() -> None:
+    assert nearest("a" * MEGABYTE, ["b" * 100, "c"]) is None
+    assert nearest("volum", ["x" * MEGABYTE, "volume"]) == "volume"
+    assert did_you_mean(5, ["a"]) == "known here: a"
+    assert len(did_you_mean("a", ["x" * MEGABYTE]) or "") < 1000
+    assert len(str(CereusError("x" * MEGABYTE, hint="y" * MEGABYTE))) < 20_000
+
+
+def test_a_thousand_comparisons_are_refused_when_events_come() -> None:
+    many = " AND ".join(f"b.x > a.x + {n}" for n in range(1000))
+    text = f"PATTERN SEQ(A a, B b) WHERE {many} WITHIN 10 seconds"
+    query = cereus.compile(text, dialect="sase", stream=cereus.Stream(time="t", unit="s"))
+    recognizer = query.recognizer()
+    events = pa.table({"type": ["A", "B"], "t": [1, 2], "x": [1, 5000]})
+    try:
+        assert len(recognizer.push(events)) == 1
+    except CereusError as error:
+        assert "too deeply" in str(error)
+
+
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_moments_at_the_ends_of_the_calendar_are_values(hours: int) -> None:
+    zone = timezone(timedelta(hours=hours))
+    events = pa.table({"type": ["A"], "ts": pa.array([datetime(2024, 1, 1, tzinfo=UTC)])})
+    for moment in (datetime(9999, 12, 31, 23, tzinfo=zone), datetime(1, 1, 1, tzinfo=zone)):
+        query = cereus.compile("SELECT * WHERE A AS a RETURN :m AS m", params={"m": moment})
+        assert query.run(events).table.num_rows == 1

@@ -1,0 +1,187 @@
+"""Queries that share one pass over the rows find what each of them finds alone."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus import spark as cs
+from cereus.engine.results.event_rows import EventShape
+from cereus.spark import worker
+from cereus.spark.batch.ordering import in_order
+from cereus.spark.batch.runs import TogetherPart
+from cereus.spark.batch.together import TogetherTask, complete_moments
+
+from ..market import random_events
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STREAM = cereus.Stream(time="ts", keys=["k"])
+TEXTS = {
+    "places": "SELECT * WHERE A : B",
+    "last": "SELECT LAST * WHERE (A ; B+ ; C) FILTER A[price > 30] WITHIN 9 seconds",
+    "consumed": "SELECT * WHERE A ; B FILTER B[side = 'x'] WITHIN 20 seconds CONSUME BY PARTITION",
+    "named": "SELECT a WHERE (A AS a ; D AS b) FILTER a[seq > 3] AND b[price < 50]"
+    " WITHIN 20 seconds",
+    "counted": "SELECT COUNT(*) WHERE A : C WITHIN 9 seconds",
+}
+MOMENT = (("k",), ("ts",))
+ORDERS = {
+    "places": (("type",), ("id",)),
+    "last": (("price",), ("type",), ("id",)),
+    "consumed": (("side",), ("type",), ("id",)),
+    "named": (("seq",), ("price",), ("id",)),
+    "counted": (("type",), ("id",)),
+}
+COLUMNS = ("id", "type", "k", "side", "price", "seq", "ts")
+
+
+def crowded(seed: int, rows: int) -> pa.Table:
+    """Events of few keys, often many at one time."""
+    events, dice = random_events(seed, rows), random.Random(seed)
+    times = sorted(dice.randrange(rows // 6) for _ in range(rows))
+    moments = pa.array([1_000_000 * t for t in times]).cast(events.schema.field("ts").type)
+    return events.select(list(COLUMNS[:-1])).append_column("ts", moments)
+
+
+def task(text: str) -> worker.Task:
+    query = cereus.compile(text, stream=STREAM)
+    shape = EventShape(("id",), listed=not query.compiled.counts)
+    shown = ("k", "end_time", "count") if query.compiled.counts else ("k", "start_time", "events")
+    names = (*shown, *query.variables)
+    return worker.Task(query.compiled, shape, (("k",),), names)
+
+
+def alone(events: pa.Table, name: str) -> list[dict[str, Any]]:
+    rows = in_order(events, (*MOMENT, *ORDERS[name])).combine_chunks()
+    found = task(TEXTS[name]).run(iter(rows.to_batches()))
+    return [row for part in found for row in part.to_pylist()]
+
+
+def counted(rows: list[dict[str, Any]]) -> Counter[str]:
+    """Rows as a multiset; what is null is as what is not there."""
+    return Counter(
+        repr(sorted((n, v) for n, v in row.items() if v is not None and n != "query"))
+        for row in rows
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_query_sees_events_of_one_time_in_its_own_order(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(worker, "ROWS_AT_ONCE", 20)
+    monkeypatch.setattr(worker, "CLEAR_AT", 50)
+    events = crowded(seed, 300)
+    parts = tuple(
+        TogetherPart(n, task(text), COLUMNS, ORDERS[n], pa.schema([])) for n, text in TEXTS.items()
+    )
+    names = ("query", "k", "start_time", "end_time", "count", "a", "events")
+    together = TogetherTask(parts, (("k",),), MOMENT, ORDERS["places"], names)
+    arranged = in_order(events, (*MOMENT, *ORDERS["places"])).combine_chunks()
+    batches = list(together.run(iter(arranged.to_batches(max_chunksize=7))))
+    assert {tuple(batch.schema.names) for batch in batches} == {names}
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    for name in TEXTS:
+        found = counted([row for row in rows if row["query"] == name])
+        assert found == counted(alone(events, name)) and found
+
+
+def test_rows_of_one_moment_are_in_one_batch() -> None:
+    times = [1, 1, 2, 2, 2, 2, 2, 3, 4, 4, 5]
+    table = pa.table({"t": times, "row": range(len(times))})
+    found = list(complete_moments(iter(table.to_batches(max_chunksize=2)), (("t",),)))
+    assert pa.Table.from_batches(found).combine_chunks() == table.combine_chunks()
+    moments = [set(batch.column("t").to_pylist()) for batch in found]
+    assert sum(map(len, moments)) == len(set(times))
+    assert len(found) > 2
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("timed", [False, True])
+def test_queries_with_different_keys_share_the_scan(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], timed: bool
+) -> None:
+    """Sorted by time alone if all have a window of time, else by their keys."""
+    events = crowded(3, 400)
+    frame = spark.createDataFrame(events.take(pa.array(random.Random(2).sample(range(400), 400))))
+    keys: dict[str, list[str]] = {"last": ["k"], "consumed": ["side"], "named": ["k", "side"]}
+    keys |= {} if timed else {"places": ["side"], "counted": []}
+    queries = {
+        name: cereus.compile(TEXTS[name], stream=cereus.Stream(time="ts", keys=of))
+        for name, of in keys.items()
+    }
+    found = cs.match(frame, queries, split=False)
+    found.explain()
+    assert capsys.readouterr().out.count("Exchange") == 1
+    assert "passes over one scan" in cs.explain(frame, queries, split=False)
+    rows = found.toArrow().to_pylist()
+    for name, query in queries.items():
+        own = cs.match(frame, query, split=False, parallelism=1).toArrow().to_pylist()
+        assert counted([row for row in rows if row["query"] == name]) == counted(own)
+        assert own
+
+
+@pytest.mark.spark
+def test_queries_with_the_same_keys_are_matched_in_one_pass(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = crowded(7, 300)
+    frame = spark.createDataFrame(events.take(pa.array(random.Random(2).sample(range(300), 300))))
+    queries = {name: cereus.compile(TEXTS[name], stream=STREAM) for name in ("places", "last")}
+    found = cs.match(frame, queries, parallelism=2)
+    found.explain()
+    assert capsys.readouterr().out.count("Exchange hashpartitioning") == 1
+    rows = found.toArrow().to_pylist()
+    for name, query in queries.items():
+        own = cs.match(frame, query, parallelism=1).toArrow().to_pylist()
+        assert counted([row for row in rows if row["query"] == name]) == counted(own)
+        assert own
+
+
+LANGUAGES: dict[str, tuple[str, list[str]]] = {
+    "ceql": (TEXTS["last"], ["k"]),
+    "sremo": ("any({A:} -> r, {B: side = r.side})", ["side"]),
+    "sase": ("PATTERN SEQ(A a, B b) WHERE [k] AND a.price < b.price WITHIN 9 seconds", ["k"]),
+    "par": ("repeat (A ; try B[out] unless C)", ["k", "side"]),
+    "algebra": ("(A ; B)_5s - C", ["side"]),
+    "match_recognize": (
+        "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(b.id) AS ended "
+        "PATTERN (a b+) DEFINE a AS type = 'A', b AS type = 'B')",
+        ["k"],
+    ),
+}
+
+
+@pytest.mark.spark
+def test_queries_of_all_languages_share_the_scan(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those with the same keys share a pass, and all of them the scan and the shuffle."""
+    events = crowded(5, 300)
+    frame = spark.createDataFrame(events.take(pa.array(random.Random(2).sample(range(300), 300))))
+    options: dict[str, Any] = {"algebra": {"merge_ties": True}}
+    queries = {
+        name: cereus.compile(
+            text,
+            dialect=name,
+            stream=cereus.Stream(time="ts", keys=keys),
+            **options.get(name, {}),
+        )
+        for name, (text, keys) in LANGUAGES.items()
+    }
+    found = cs.match(frame, queries, split=False)
+    found.explain()
+    assert capsys.readouterr().out.count("Exchange") == 1
+    assert "3 passes over one scan" in cs.explain(frame, queries, split=False)
+    rows = found.toArrow().to_pylist()
+    for name, query in queries.items():
+        own = cs.match(frame, query, split=False, parallelism=1).toArrow().to_pylist()
+        assert counted([row for row in rows if row["query"] == name]) == counted(own)
+        assert own
