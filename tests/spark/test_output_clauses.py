@@ -7,10 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import cereus
+from tests.spark.files import write
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,11 +67,9 @@ def stream_of(spark: SparkSession, events: pa.Table, where: Path) -> DataFrame:
     """The events in files, read two by two, and one event of no meaning a year later."""
     end = events.slice(events.num_rows - 1).to_pylist()
     end[0].update(type="END", ts=end[0]["ts"].replace(year=1971))
-    where.mkdir()
     third = events.num_rows // 3
     parts = [events.slice(at, third) for at in range(0, events.num_rows, third)]
-    for number, part in enumerate([*parts, pa.Table.from_pylist(end, schema=events.schema)]):
-        pq.write_table(part, where / f"{number}.parquet")
+    write(where, [*parts, pa.Table.from_pylist(end, schema=events.schema)])
     reader = spark.readStream.schema(spark.createDataFrame(events).schema)
     return reader.option("maxFilesPerTrigger", 2).parquet(str(where))
 

@@ -13,6 +13,7 @@ import pytest
 import cereus
 from cereus import spark as cs
 from cereus.spark.pipeline import Pipeline
+from tests.spark.files import write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,13 +103,12 @@ def closed(table: pa.Table) -> pa.Table:
 def streamed(spark: SparkSession, query: cereus.Query, table: pa.Table, where: Path) -> list[str]:
     """What a stream of five files emits; the rows of a file come in any order."""
     size = -(-table.num_rows // 5)
-    for n in range(5):
-        part = table.slice(n * size, size)
-        order = Random(n).sample(range(part.num_rows), part.num_rows)
-        pa.parquet.write_table(part.take(pa.array(order)), where / f"{n}.parquet")
+    parts = [table.slice(n * size, size) for n in range(5)]
+    orders = [Random(n).sample(range(len(part)), len(part)) for n, part in enumerate(parts)]
+    folder = write(where / "rows", map(pa.Table.take, parts, orders))
     schema = spark.createDataFrame(table.to_pandas()).schema
     stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-    matches = cs.match(stream.parquet(str(where)), query, watermark="0 seconds")
+    matches = cs.match(stream.parquet(str(folder)), query, watermark="0 seconds")
     name = f"mr_{where.name.replace('-', '_')}"
     running = (
         matches.writeStream.format("memory")

@@ -24,6 +24,7 @@ from tests.languages.match_recognize.random_clauses import (
     START,
     clauses,
 )
+from tests.spark.files import write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,11 +122,10 @@ FILES = 4
 def streamed(spark: SparkSession, chosen: list[cereus.Query], where: Path) -> list[Any]:
     """What one streaming query emits for all of them, over files whose rows come in any order."""
     rows, size = table(), ROWS // FILES
-    for n in range(FILES):
-        order = Random(n).sample(range(n * size, (n + 1) * size), size)
-        pa.parquet.write_table(rows.take(pa.array(order)), where / f"{n}.parquet")
+    orders = (Random(n).sample(range(n * size, (n + 1) * size), size) for n in range(FILES))
+    folder = write(where / "rows", map(rows.take, orders))
     schema = spark.createDataFrame(rows).schema
-    stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(where))
+    stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
     running = (
         together(stream, chosen, watermark="0 seconds", buckets=1)
         .writeStream.format("memory")

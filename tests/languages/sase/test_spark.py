@@ -7,10 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import cereus
+from tests.spark.files import write
 
 from .paper_queries import QUERY_4, QUERY_5
 
@@ -91,9 +91,7 @@ def stream_of(spark: SparkSession, events: pa.Table, where: Path) -> DataFrame:
     end[0].update(kind="END", time=end[0]["time"].replace(year=2000))
     last = pa.Table.from_pylist(end, schema=events.schema)
     parts = [events.slice(at, third) for at in range(0, events.num_rows, third)]
-    where.mkdir()
-    for number, part in enumerate([*parts, last]):
-        pq.write_table(part, where / f"{number}.parquet")
+    write(where, [*parts, last])
     reader = spark.readStream.schema(spark.createDataFrame(events).schema)
     return reader.option("maxFilesPerTrigger", 2).parquet(str(where))
 

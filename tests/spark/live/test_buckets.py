@@ -15,7 +15,8 @@ from cereus import spark as cs
 from cereus.errors import CereusError
 from cereus.spark.live.buckets import MOST_BUCKETS, buckets_for, one_for_each, task_of
 
-from .test_live import _few_tasks, write  # noqa: F401
+from ..files import write
+from .test_live import _few_tasks  # noqa: F401
 from .test_rules import events, run
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import cereus
 from cereus import spark as cs
 from cereus.spark.live.recipe import Recipe
 
+from ..files import write
 from ..market import QUERIES, STREAM, locally, random_events
 from .streams import SECOND, Stream, matches, parts, recipe_of, shuffled, with_end
 from .test_bucket import PAIRS, buckets_for, ticks
-from .test_live import write
 from .test_rules import events, run
 
 if TYPE_CHECKING:

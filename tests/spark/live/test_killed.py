@@ -13,11 +13,11 @@ pytest.importorskip("pyspark")
 
 import cereus
 
+from ..files import write
 from ..market import random_events
 from .driver import PATTERN
 from .killing import kill_some_worker, killed_drivers, needs_processes, release
 from .streams import parts, shuffled, with_end
-from .test_live import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

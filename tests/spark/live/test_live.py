@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("pyspark")
@@ -23,6 +21,7 @@ from cereus import spark as cs
 from cereus.errors import CereusError
 from cereus.spark.raised import as_cereus_error
 
+from ..files import write
 from ..market import STREAM, comparable, locally, multisets, random_events
 from .streams import parts, shuffled, with_end
 
@@ -56,15 +55,6 @@ def directory(events: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Pat
     batches = parts(shuffled(events, 5, dice), 4, dice)
     batches[-1] = with_end(batches[-1])
     return write(tmp_path_factory.mktemp("events"), batches)
-
-
-def write(directory: Path, batches: list[pa.Table]) -> Path:
-    for number, batch in enumerate(batches, len(list(directory.iterdir()))):
-        hidden = directory / f".{number}"
-        pq.write_table(batch, hidden)
-        os.utime(hidden, (10**9 + number, 10**9 + number))
-        hidden.rename(directory / f"{number:04}.parquet")
-    return directory
 
 
 @pytest.fixture(autouse=True)

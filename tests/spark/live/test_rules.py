@@ -17,7 +17,8 @@ from cereus import Rule
 from cereus import spark as cs
 from cereus.errors import CereusError
 
-from .test_live import _few_tasks, write  # noqa: F401
+from ..files import write
+from .test_live import _few_tasks  # noqa: F401
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

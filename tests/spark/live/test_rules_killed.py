@@ -24,11 +24,11 @@ pytest.importorskip("pyspark")
 from cereus import RuleRecognizer
 from cereus import spark as cs
 
+from ..files import write
 from ..market import random_events
 from .driver import KEYED
 from .killing import kill_some_worker, killed_drivers, needs_processes, release
 from .streams import parts, shuffled, with_end
-from .test_live import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

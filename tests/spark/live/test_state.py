@@ -14,7 +14,8 @@ from cereus import spark as cs
 from cereus.errors import CereusError
 from cereus.spark.live.state.reading import keys_of_state
 
-from .test_live import _few_tasks, write  # noqa: F401
+from ..files import write
+from .test_live import _few_tasks  # noqa: F401
 from .test_rules import events, run
 
 if TYPE_CHECKING:
