@@ -150,16 +150,24 @@ def _check_names(*columns: Iterable[Any]) -> None:
             )
 
 
+def no_time(window: TimeWindow, schema: pa.Schema | None) -> RefusedError:
+    """The error of a window in time over events whose time column is not declared."""
+    columns = [] if schema is None else [f.name for f in schema if pa.types.is_timestamp(f.type)]
+    known = columns[0] if len(columns) == 1 else "…"
+    several = f"; {' and '.join(columns)} hold times" if 1 < len(columns) < 6 else ""
+    return RefusedError(
+        "WITHIN a length of time needs a time column",
+        span=window.span,
+        hint=f'say which one it is: Stream(time="{known}"){several}',
+    )
+
+
 def time_window(
     window: TimeWindow, stream: Stream, schema: pa.Schema | None
 ) -> tuple[tuple[str, ...], Any]:
     """The column that a window in time is measured by, and its size in the column's own values."""
     if stream.time is None:
-        raise RefusedError(
-            "WITHIN a length of time needs a time column",
-            span=window.span,
-            hint='say which one it is: Stream(time="…")',
-        )
+        raise no_time(window, schema)
     path = (stream.time,)
     kind = None if schema is None else schema.field(stream.time).type
     plain = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))

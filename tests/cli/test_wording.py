@@ -118,7 +118,7 @@ WITHIN = "SELECT * FROM S WHERE SELL ; BUY WITHIN 10 seconds"
 
 def test_a_missing_time_column_is_a_flag(cli: Run, write: Write) -> None:
     failed = cli("run", WITHIN, write(), "--engine", "local")
-    assert "hint: say which one it is: --time COLUMN\n" in failed.stderr
+    assert "hint: say which one it is: --time ts\n" in failed.stderr
     warned = cli("check", WITHIN)
     assert "needs a time column: --time COLUMN\n" in warned.stderr
 

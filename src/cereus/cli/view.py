@@ -21,6 +21,8 @@ err = Console(stderr=True)
 
 MOST_COLUMNS = 8
 MOST_EVENTS = 8
+RATED_FROM = 10_000
+"""So many events show how fast a run is."""
 RIGHT = (int, float)
 HINT = "hint:"
 
@@ -140,10 +142,13 @@ def float_text(value: float) -> str:
 
 
 def rate_text(events: int | None, seconds: float) -> str:
-    """`1,000,000 events in 0.5 s (2.0 million events/s)`"""
+    """`1,000,000 events in 0.5 s (2.0 million events/s)`; of few events, a rate says nothing."""
     if events is None:
         return f"in {seconds:.1f} s"
+    noun = "event" if events == 1 else "events"
+    taken = f"{events:,} {noun} in {seconds:.1f} s"
+    if events < RATED_FROM:
+        return taken
     rate = events / max(seconds, 1e-9)
     speed = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
-    noun = "event" if events == 1 else "events"
-    return f"{events:,} {noun} in {seconds:.1f} s ({speed} events/s)"
+    return f"{taken} ({speed} events/s)"

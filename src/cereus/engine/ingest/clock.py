@@ -13,7 +13,7 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.memory import empty
 from cereus.errors import CereusError, DataError, RefusedError, did_you_mean
 from cereus.expr.paths import column_at, type_at
-from cereus.stream import UNITS, Stream
+from cereus.stream import UNITS, Stream, no_time
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -174,10 +174,7 @@ class Clock:
                 self.span = size - 1
             case TimeWindow(microseconds):
                 if stream.time is None:
-                    raise CereusError(
-                        "WITHIN a length of time needs a time column",
-                        hint='say which one it is: Stream(time="…")',
-                    )
+                    raise no_time(window, schema)
                 self.path = (stream.time,)
                 self.span = in_units_of(type_at(schema, self.path), microseconds, stream)
             case AttributeWindow(size, path):
