@@ -125,6 +125,8 @@ REFUSED = {
         "x",
     ),
     "SEEK": (clause(skip="SEEK"), "SEEK", "SEEK"),
+    "an open pattern": ("MATCH_RECOGNIZE (PATTERN (a b+ DEFINE b AS x > 1)", "before DEFINE", "AS"),
+    "a variable twice": ("MATCH_RECOGNIZE (PATTERN (a) DEFINE a AS define AS 2)", "expected", "AS"),
 }
 
 

@@ -64,6 +64,17 @@ def empty_pattern(trouble: Trouble) -> str | None:
     return None
 
 
+def unclosed_pattern(trouble: Trouble) -> str | None:
+    """In an open pattern, the words behind it are names of variables: DEFINE b AS … ends at AS."""
+    types = [token.type for token in trouble.before]
+    if "_PATTERN" in types and "_DEFINE" not in types:
+        inside = trouble.before[types.index("_PATTERN") :]
+        for token in inside:
+            if token.type == "NAME" and token.upper() in CLAUSES:
+                return f"a ')' of PATTERN is missing before {token.upper()}"
+    return None
+
+
 def pattern_without_parentheses(trouble: Trouble) -> str | None:
     return "write PATTERN (a b+)" if trouble.previous == "_PATTERN" else None
 
@@ -91,6 +102,7 @@ HINTS: tuple[HintRule, ...] = (
     ordered_aggregate,
     lambda_arrow,
     empty_pattern,
+    unclosed_pattern,
     pattern_without_parentheses,
     missing_alias,
     clause_order,
