@@ -141,6 +141,13 @@ class Measured:
         means = {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
         return {name: mean for name, mean in means.items() if mean >= 1}
 
+    def stored(self) -> str:
+        """What Spark says of the state store, from the first to the last micro-batch."""
+        stores = [each["stateOperators"][0] for each in self.progress]
+        memory = [f"{each['memoryUsedBytes'] / 2**20:.1f}" for each in stores]
+        rows = [str(each["numRowsTotal"]) for each in stores]
+        return f"RocksDB's memory, MB: {' '.join(memory)}; its rows: {' '.join(rows)}"
+
 
 def _of_state(operator: dict[str, Any]) -> dict[str, int]:
     """Milliseconds that the state took, added up over the tasks."""
@@ -273,8 +280,8 @@ def main() -> None:
             print(report(keys, found, kept), flush=True)
             if arguments.phases:
                 told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())
-                memory = found.progress[-1]["stateOperators"][0]["memoryUsedBytes"] / 2**20
-                print(f"{'':8} {', '.join(told)}; RocksDB {memory:.1f} MB", flush=True)
+                print(f"{'':8} {', '.join(told)}", flush=True)
+                print(f"{'':8} {found.stored()}", flush=True)
         finally:
             shutil.rmtree(where)
 
