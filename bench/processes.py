@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 class CpuTime(NamedTuple):
     """Seconds that the processes below this one have used: the JVM without its compiler of byte
-    code, which has little left to do after some minutes, that compiler, and Python."""
+    code, which has little left to do after some minutes, that compiler, and Python; and what of the
+    JVM's collects garbage."""
 
     java: float
     compiler: float
     python: float
+    collector: float
 
     @property
     def both(self) -> float:
@@ -50,13 +52,14 @@ class Processes:
 def _parted(pid: int, name: str, ticks: int) -> CpuTime:
     second = os.sysconf("SC_CLK_TCK")
     if name != "java":
-        return CpuTime(0, 0, ticks / second)
-    compiling = 0
+        return CpuTime(0, 0, ticks / second, 0)
+    compiling = collecting = 0
     for stat in Path(f"/proc/{pid}/task").glob("[0-9]*/stat"):
         with suppress(OSError):
             thread, _, used = _read(stat)
             compiling += used if thread.startswith(("C1 ", "C2 ")) else 0
-    return CpuTime((ticks - compiling) / second, compiling / second, 0)
+            collecting += used if thread.startswith(("GC ", "G1 ", "ParGC ")) else 0
+    return CpuTime((ticks - compiling) / second, compiling / second, 0, collecting / second)
 
 
 def _read(stat: Path) -> tuple[str, int, int]:

@@ -3,18 +3,24 @@
     python -m bench.spark_live --rows 5000000 --keys 1000 10000
 
 Files of events are read, one for each core in a micro-batch, matched, and the matches written as
-Parquet. The first micro-batches, in which Spark and the workers start, are not counted.
+Parquet. The first micro-batches are not counted (column `warm`): Spark and the workers start, and
+the JVM compiles its byte code. They are over when the last ten of them have spent less than a tenth
+of the JVM's CPU time on that. A run that does not get there counts the last third, marked with `<`:
+a stream that goes on is faster. --warm sets the number.
 
 Seconds are those of the clock. CPU seconds are those of the JVM and of the Python workers, per
 micro-batch, and say the same on a machine that others use as well: two quiet cores do up to twice
 the events of a CPU second. What the JVM spends on compiling its byte code is told apart (JIT), and
-not counted: it goes on for some minutes, and then there is little left to compile.
+not counted; what it spends on collecting garbage (GC) is told apart, and counted.
 
-Every event is handed to Python, unless --push-down lets Spark drop those that cannot matter, as
-`match` does by itself: three of the twelve types take part in the pattern. With --floor the same
-stream is measured without matching: its events are read, handed to Python,
-shuffled and given to a stateful operator that keeps and emits nothing. It is what Spark itself
-takes.
+The stream is matched as `match` does it by itself: Spark drops the events that cannot matter before
+it hands them to Python. Three of the twelve types take part in the pattern. With --all-events every
+event is handed over, as for a pattern in which all of them count. With --floor the same stream is
+measured without matching: all its events are read, handed to Python, shuffled and given to a
+stateful operator that keeps and emits nothing. It is what Spark itself takes.
+
+`state MB` is what the buckets hold at the end. What RocksDB has in memory (--phases) is more, and
+grows: it keeps what was overwritten and deleted until a write buffer is full (64 MB for each task).
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +59,9 @@ if TYPE_CHECKING:
 
 TEXT = "SELECT * WHERE T1 ; T2 ; T3 PARTITION BY k WITHIN {window}"
 START = 1_700_000_000_000_000
+STEADY, LOOK_BACK = 0.1, 10
+"""Warm is what has spent less than this share of the JVM's CPU time on compiling, over so many
+micro-batches."""
 SCHEMA = "id long, type string, k long, price double, volume long, ts timestamp"
 
 
@@ -84,11 +93,34 @@ def generated(where: Path, rows: int, keys: int, batch: int, files: int) -> None
 
 @dataclass(frozen=True)
 class Measured:
-    """The progress of every micro-batch, and the CPU time of those that count."""
+    """The progress of every micro-batch, and the CPU time when it was over.
+
+    asked    how many micro-batches do not count; None: those until the JVM has compiled
+    """
 
     progress: list[dict[str, Any]]
-    cpu: CpuTime
-    warming: int
+    used: list[CpuTime]
+    asked: int | None
+
+    @cached_property
+    def steady(self) -> int | None:
+        """The first micro-batch by which the JVM has compiled; None if there is none."""
+        for number in range(LOOK_BACK, len(self.used) - LOOK_BACK):
+            cpu = self.used[number].since(self.used[number - LOOK_BACK])
+            if cpu.compiler < STEADY * (cpu.java + cpu.compiler):
+                return number
+        return None
+
+    @property
+    def warming(self) -> int:
+        """How many micro-batches do not count."""
+        number = self.asked or self.steady or 2 * len(self.used) // 3
+        assert 0 < number < len(self.used), "too few micro-batches"
+        return number
+
+    @property
+    def cpu(self) -> CpuTime:
+        return self.used[-1].since(self.used[self.warming - 1])
 
     @property
     def counted(self) -> list[dict[str, Any]]:
@@ -109,6 +141,13 @@ class Measured:
         means = {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
         return {name: mean for name, mean in means.items() if mean >= 1}
 
+    def stored(self) -> str:
+        """What Spark says of the state store, from the first to the last micro-batch."""
+        stores = [each["stateOperators"][0] for each in self.progress]
+        memory = [f"{each['memoryUsedBytes'] / 2**20:.1f}" for each in stores]
+        rows = [str(each["numRowsTotal"]) for each in stores]
+        return f"RocksDB's memory, MB: {' '.join(memory)}; its rows: {' '.join(rows)}"
+
 
 def _of_state(operator: dict[str, Any]) -> dict[str, int]:
     """Milliseconds that the state took, added up over the tasks."""
@@ -119,7 +158,7 @@ def _of_state(operator: dict[str, Any]) -> dict[str, int]:
 
 
 def matches(
-    events: DataFrame, window: str, buckets: int | None, push_down: bool = False
+    events: DataFrame, window: str, buckets: int | None, push_down: bool = True
 ) -> DataFrame:
     query = cereus.compile(TEXT.format(window=window), stream=cereus.Stream(time="ts"))
     columns = ["id", "price"]
@@ -158,7 +197,7 @@ class Nothing(StatefulProcessor):
         """Nothing is open."""
 
 
-def measured(where: Path, job: Job, warming: int, files: int) -> Measured:
+def measured(where: Path, job: Job, warming: int | None, files: int) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
@@ -172,26 +211,36 @@ def measured(where: Path, job: Job, warming: int, files: int) -> Measured:
         .trigger(availableNow=True)
         .start()
     )
-    processes, warm = Processes(), None
-    while not stream.awaitTermination(0.2):
-        used = processes.cpu()  # also of workers that end meanwhile
+    processes, used = Processes(), []
+    while True:
+        over = stream.awaitTermination(0.1)
+        now = processes.cpu()  # also of workers that end meanwhile
         last = stream.lastProgress
-        if warm is None and last is not None and last["batchId"] >= warming - 1:
-            warm = used
-    assert warm is not None, "too few micro-batches"
+        while last is not None and len(used) <= last["batchId"]:
+            used.append(now)
+        if over:
+            break
     progress = [dict(each) for each in stream.recentProgress]
-    return Measured(progress, processes.cpu().since(warm), warming)
+    assert len(progress) >= len(used), "Spark has dropped some reports of progress"
+    return Measured(progress, used, warming)
 
 
-def report(keys: int, found: Measured) -> str:
+def megabytes(checkpoint: Path) -> str:
+    """What the buckets hold."""
+    told = cs.state(str(checkpoint)).select("bucket", "bytes").distinct().collect()
+    return f"{sum(row['bytes'] for row in told) / 2**20:.1f}"
+
+
+def report(keys: int, found: Measured, kept: str) -> str:
     rows, batches = found.rows, len(found.counted)
     seconds = sum(each["durationMs"]["triggerExecution"] for each in found.counted) / 1000
-    state = found.progress[-1]["stateOperators"][0]["memoryUsedBytes"]
+    warm = f"{found.warming}{'' if found.asked or found.steady else '<'}"
+    cpu = found.cpu
     return (
-        f"{keys:>8,} {rows:>12,} {rows / seconds:>10,.0f} {rows / found.cpu.both:>13,.0f}"
-        f" {seconds / batches:>8.2f} {found.cpu.java / batches:>7.2f}"
-        f" {found.cpu.compiler / batches:>5.2f} {found.cpu.python / batches:>7.2f}"
-        f" {found.observed('matches'):>10,} {found.observed('late'):>5,} {state / 2**20:>8.1f}"
+        f"{keys:>8,} {warm:>5} {rows:>12,} {rows / seconds:>10,.0f} {rows / cpu.both:>13,.0f}"
+        f" {seconds / batches:>8.2f} {cpu.java / batches:>7.2f} {cpu.collector / batches:>5.2f}"
+        f" {cpu.compiler / batches:>5.2f} {cpu.python / batches:>7.2f}"
+        f" {found.observed('matches'):>10,} {found.observed('late'):>5,} {kept:>8}"
     )
 
 
@@ -200,19 +249,22 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
-    parser.add_argument("--warm", type=int, default=6, help="micro-batches that do not count")
+    parser.add_argument("--warm", type=int, help="micro-batches that do not count")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
-    parser.add_argument("--push-down", action="store_true", help="drop what cannot matter early")
+    parser.add_argument("--all-events", action="store_true", help="hand every event to Python")
     parser.add_argument("--floor", action="store_true", help="the same without matching")
     parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
     parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
     arguments = parser.parse_args()
-    conf = dict(each.split("=", 1) for each in arguments.conf)
+    reports = str(2 + arguments.rows // arguments.batch)  # Spark keeps the last hundred otherwise
+    conf = {"spark.sql.streaming.numRecentProgressUpdates": reports}
+    conf |= dict(each.split("=", 1) for each in arguments.conf)
     cs.session(f"local[{arguments.cores}]", "cereus-bench", **conf)
     print(
-        f"{'keys':>8} {'events':>12} {'events/s':>10} {'events/CPU s':>13} {'s/batch':>8}"
-        f" {'JVM CPU':>7} {'JIT':>5} {'Python':>7} {'matches':>10} {'late':>5} state MB"
+        f"{'keys':>8} {'warm':>5} {'events':>12} {'events/s':>10} {'events/CPU s':>13}"
+        f" {'s/batch':>8} {'JVM CPU':>7} {'GC':>5} {'JIT':>5} {'Python':>7} {'matches':>10}"
+        f" {'late':>5} state MB"
     )
     for keys in arguments.keys:
         where = Path(tempfile.mkdtemp(prefix="cereus-live-"))
@@ -220,14 +272,16 @@ def main() -> None:
             (where / "events").mkdir()
             generated(where / "events", arguments.rows, keys, arguments.batch, arguments.cores)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-            matching = partial(matches, push_down=arguments.push_down)
+            matching = partial(matches, push_down=not arguments.all_events)
             job = partial(floor if arguments.floor else matching, window=window)
             job = partial(job, buckets=arguments.buckets)
             found = measured(where, job, arguments.warm, arguments.cores)
-            print(report(keys, found), flush=True)
+            kept = "–" if arguments.floor else megabytes(where / "checkpoint")
+            print(report(keys, found, kept), flush=True)
             if arguments.phases:
                 told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())
                 print(f"{'':8} {', '.join(told)}", flush=True)
+                print(f"{'':8} {found.stored()}", flush=True)
         finally:
             shutil.rmtree(where)
 

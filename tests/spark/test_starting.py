@@ -151,3 +151,48 @@ def test_loggers_are_quieted_once() -> None:
     raised.quiet_loggers()
     for name in raised.LOGGERS:
         assert logging.getLogger(name).filters.count(raised._is_not_ours) == 1
+
+
+# ---------------------------------------------------------------- the collector of garbage
+
+
+@pytest.fixture
+def nothing_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No option of Java is named anywhere; the folder of Spark's defaults."""
+    for name in session.JAVA_OPTIONS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    return tmp_path
+
+
+def java_options(**settings: str) -> str:
+    said = {name.replace("_", "."): value for name, value in settings.items()}
+    return str(session._local_defaults(2, said)["spark.driver.extraJavaOptions"])
+
+
+def test_a_local_session_has_the_collector_that_suits_large_rows(nothing_said: Path) -> None:
+    assert session.COLLECTOR in java_options()
+
+
+@pytest.mark.parametrize("place", [*session.JAVA_OPTIONS, "a setting", "a file"])
+def test_a_collector_that_is_named_elsewhere_stays_the_only_one(
+    place: str, nothing_said: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = "-Xss4m -XX:+UseG1GC"
+    if place == "a setting":
+        found = java_options(spark_driver_defaultJavaOptions=named)
+    elif place == "a file":
+        line = f"spark.driver.defaultJavaOptions {named}\n"
+        (nothing_said / "spark-defaults.conf").write_text(line)
+        found = java_options()
+    else:
+        monkeypatch.setenv(place, named)
+        found = java_options()
+    assert "GC" not in found and "log4j2" in found
+
+
+def test_other_options_of_java_do_not_name_a_collector(
+    nothing_said: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+UseGCOverheadLimit -Xmx1g")
+    assert session.COLLECTOR in java_options()

@@ -187,3 +187,31 @@ def test_keys_that_come_and_go_for_200_micro_batches_leave_nothing_behind() -> N
     assert stream.total("matches") > 500 and stream.total("late") == 0
     assert max(sizes[150:]) <= 1.1 * max(sizes[20:70])
     assert sum(sizes[150:200]) <= 1.1 * sum(sizes[20:70])
+
+
+def test_a_stream_of_the_same_keys_holds_as_much_after_200_micro_batches_as_after_50() -> None:
+    query = cereus.compile(
+        "SELECT * WHERE A ; B ; C PARTITION BY k WITHIN 9 seconds",
+        stream=cereus.Stream(time="ts"),
+    )
+    stream = Stream(recipe_of(query, recorded.SCHEMA), 2, buckets=2)
+    dice, held = random.Random(3), []
+    for number in range(200):
+        times = [(number + dice.random() - 1) * SECOND + 2 * SECOND for _ in range(300)]
+        columns = {
+            "id": pa.array(range(300), pa.int64()),
+            "type": dice.choices("ABCDEF", k=300),
+            "k": [f"key {dice.randrange(50)}" for _ in range(300)],
+            "ts": pa.array([int(each) for each in times]).cast(recorded.SCHEMA.field("ts").type),
+        }
+        stream.batch(pa.table(columns))
+        assert [len(store.timers) for store in stream.stores] == [1, 1]
+        heads = [len(store.value[0]) for store in stream.stores if store.value is not None]
+        chunks = [len(store.chunks) for store in stream.stores]
+        size = sum(store.size for store in stream.stores)
+        held.append((sum(chunks), sum(heads), size))
+    assert stream.total("matches") > 5_000 and stream.total("late") == 0
+    for late, early in zip(
+        zip(*held[120:], strict=True), zip(*held[20:120], strict=True), strict=True
+    ):
+        assert max(late) <= 1.1 * max(early)

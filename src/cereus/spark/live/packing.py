@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark import TaskContext
 
 from cereus.errors import DataError
+from cereus.spark.live.hashing import buckets_of
 from cereus.spark.live.recipe import AT, BUCKET, DATA
 from cereus.spark.live.settling import settle
 from cereus.spark.worker import joined
@@ -23,11 +26,12 @@ PACKED_TYPE = f"{BUCKET} int, {DATA} binary"
 @dataclass(frozen=True)
 class Packing:
     """Packs the events of these buckets: in a row, BUCKET is the place of one of them. `events` are
-    the columns that travel."""
+    the columns that travel; `keys` those that tell the bucket, where there is no column BUCKET."""
 
     buckets: tuple[int, ...]
     events: pa.Schema
     time: str
+    keys: tuple[str, ...] = ()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The first task has a row for every bucket, so that all of them see every watermark."""
@@ -48,7 +52,7 @@ class Packing:
                 f"the time column {self.time!r} is null in an event",
                 hint="drop such events first, or fill the column in",
             )
-        buckets = batch.column(BUCKET).to_numpy().astype(np.int16)
+        buckets = self._places(batch).astype(np.int16)
         order = np.argsort(buckets, kind="stable")
         names = self.events.names
         columns = [batch.column(name).cast(self.events.field(name).type) for name in names]
@@ -61,6 +65,11 @@ class Packing:
         ]
         numbers = pa.array(np.array(self.buckets, np.int32)[present])
         return pa.record_batch([numbers, pa.array(data, pa.binary())], schema=PACKED)
+
+    def _places(self, batch: pa.RecordBatch) -> npt.NDArray[Any]:
+        if self.keys:
+            return buckets_of([batch.column(name) for name in self.keys], len(self.buckets))
+        return batch.column(BUCKET).to_numpy()  # type: ignore[no-any-return]
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -22,6 +22,7 @@ from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.buckets import ONLY, identity_of
+from cereus.spark.live.hashing import can_hash
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import COUNTS, OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
@@ -142,8 +143,11 @@ class Live:
         is_instant = isinstance(self.arranged.df.schema[self.time].dataType, st.TimestampType)
         if not is_instant or self.time not in self.arranged.travelling:
             travelling.append(self._at.alias(AT))  # every column costs the JVM, in every row
-        events = events.select(self._bucket, *travelling)
-        packing = Packing(self.used, self.recipe.packed, self.time)
+        keys = self._hashed_by_workers
+        if not keys:
+            travelling.append(self._bucket)
+        events = events.select(*travelling)
+        packing = Packing(self.used, self.recipe.packed, self.time, keys)
         return events.mapInArrow(packing.run, PACKED_TYPE)
 
     @property
@@ -171,6 +175,18 @@ class Live:
         """No two times are the same in microseconds."""
         exact_integer = self._typed_time.kind is Kind.INTEGER and self.query.stream.unit != "ns"
         return exact_integer or self._typed_time.kind is Kind.TIMESTAMP
+
+    @property
+    def _hashed_by_workers(self) -> tuple[str, ...]:
+        """The columns of the key, if the workers can tell the bucket from them."""
+        paths, schema = self.arranged.groups, self.arranged.df.schema
+        simple = all(
+            len(path) == 1
+            and path[0] in self.arranged.travelling
+            and can_hash(schema[path[0]].dataType)
+            for path in paths
+        )
+        return tuple(path[0] for path in paths) if simple else ()
 
     @property
     def _bucket(self) -> Column:
