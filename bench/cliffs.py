@@ -24,6 +24,7 @@ import pyarrow as pa
 
 import cereus
 from bench.cliff_combinations import COMBINATIONS
+from bench.cliff_crossings import CROSSINGS
 from bench.cliff_queries import CASES, Case
 from bench.data import stocks
 from bench.threads import cost, watch_workers
@@ -144,7 +145,7 @@ def is_slow(outcome: Outcome, events: int) -> bool:
 
 def main(*words: str) -> None:
     table, which = stocks()
-    every = (*CASES, *COMBINATIONS)
+    every = (*CASES, *COMBINATIONS, *CROSSINGS)
     cases = tuple(c for c in every if not words or any(word in c.name for word in words))
     used = f"{THREADS} threads" if THREADS > 1 else "one core"
     print(f"{len(cases)} kinds of queries over {table.num_rows:,} of {which}, {used}\n")

@@ -35,7 +35,8 @@ class Slot(NamedTuple):
     The slots of equalities sort first, so that runs can be found by their values. A slot that
     `chooses` says where a part of the pattern was begun of whose runs only the best goes on
     (`memory.chosen`): `earliest` or `latest`. One that `is_set` has a set of values, as the number
-    that the kernel knows it by.
+    that the kernel knows it by. `easier` says which of two values satisfies all that the other one
+    does, and is not NULL: the `smaller`, the `greater`, or that none is known to ("").
     """
 
     by_order: bool
@@ -43,6 +44,7 @@ class Slot(NamedTuple):
     side: int
     chooses: str = ""
     is_set: bool = False
+    easier: str = ""
 
 
 class Check(NamedTuple):

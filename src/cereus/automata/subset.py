@@ -106,6 +106,14 @@ def slots_of(automaton: Automaton, states: States) -> Slots:
     return automaton.slots(next(iter(states))) if states else NO_SLOTS
 
 
+def runs_in(states: Any) -> int:
+    """How many runs a set of states follows, and how many values: whatever its states carry along
+    in sets counts as well."""
+    if isinstance(states, frozenset):
+        return sum(max(1, runs_in(state)) for state in states)
+    return sum(map(runs_in, states)) if isinstance(states, tuple) else 0
+
+
 @dataclass(frozen=True)
 class Determinised(Automaton):
     """The automaton whose states are the sets of states that runs can be in; labels are what

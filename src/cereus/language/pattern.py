@@ -138,7 +138,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            cache=self._caches.of(plan, self.limits.states),
+            cache=self._caches.of(plan, self.limits),
         )
 
     def reads_only_tested(self, schema: pa.Schema) -> bool:

@@ -9,6 +9,9 @@ import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.automata.memory.chosen import MOST_NESTED
+from cereus.engine.kernel import layout
+from cereus.errors import LimitError
 from cereus.languages.ceql.text import parse
 from tests.volume import volume
 
@@ -57,6 +60,25 @@ AROUND = (
     "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER c.w > a.w)+",
     "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER abs(a.x - c.x) < 2)",
 )
+NESTED = (
+    "NEXT(LAST(A AS a ; B AS b FILTER a.x = b.x) ; A AS c) ; B",
+    "LAST(NEXT(A AS a ; B AS b FILTER a.x < b.x) ; A AS c)",
+    "LAST(NEXT(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ; A+ AS c) ; B",
+    "NEXT(A AS d ; LAST(A AS a ; B AS b FILTER a.x = b.x))",
+    "LAST(A+ AS d ; NEXT(A+ AS a ; B AS b FILTER a.x <= b.x)) ; A",
+    "NEXT(LAST(A+ AS a ; B AS b FILTER a.x <= b.x))",
+    "LAST(NEXT(A AS a ; B+ AS b FILTER a.x = b.x) ; LAST(A AS c ; B AS d FILTER c.x < d.x))",
+    "NEXT((LAST(A AS a ; B AS b FILTER a.x = b.x))+ ; A)",
+    "(LAST(A ; NEXT(A AS a ; B AS b FILTER a.x <= b.x)))+",
+    "LAST(NEXT(A AS a ; LAST(B AS b ; A AS c FILTER b.x < c.x) FILTER a.x >= 0) ; B) ; A",
+    "NEXT(LAST(NEXT(LAST(A AS a ; B AS b FILTER a.x = b.x) ; A) ; A+) ; B)",
+    "NEXT(LAST(A AS a ; B AS b FILTER a.x = b.x) ; A AS c FILTER c.w > a.w) ; B",
+    "A AS e ; LAST((NEXT(A AS a ; B AS b FILTER a.x = b.x) OR A AS f) ; B AS c) ; A",
+    "NEXT(MAX(A AS a ; B AS b FILTER a.x < b.x) ; LAST(A AS c ; B AS d FILTER c.x < d.x))",
+    "LAST(NOT(B) ; NEXT(NOT(A) ; A AS a ; B AS b FILTER a.x <= b.x)) ; A",
+    "NEXT(NOT(B) ; LAST(A AS a ; B AS b FILTER a.x <= b.x) ; A)",
+    "LAST(NEXT((NOT(A) : B) OR (A AS a ; B AS b FILTER a.x <= b.x)) ; A)",
+)
 CLAUSES = (
     "",
     "",
@@ -67,7 +89,7 @@ CLAUSES = (
 )
 
 
-@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND])
+@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED])
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
     for seed in range(volume(6, 20)):
         draw = Random(seed)
@@ -83,6 +105,39 @@ def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
             assert_agrees(found, parse(text), TIMED, stream)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+
+
+def test_the_kernel_has_room_for_all_strategies_that_may_stand_inside_each_other() -> None:
+    assert layout.SCOPES == MOST_NESTED
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "NEXT(A AS a ; B AS b FILTER a.x < b.x) ; A AS c",
+        "NEXT(LAST(A AS a ; B AS b FILTER a.x < b.x) ; A AS c)",
+    ],
+)
+def test_what_left_the_window_takes_no_steps(pattern: str) -> None:
+    """Better matches outlive the window, but not those that are worse and harder to complete."""
+    draw = Random(7)
+    stream = pa.table(
+        {"type": ["A", "A", "A", "B"] * 500, "t": range(2000), "x": draw.sample(range(9999), 2000)}
+    )
+    text = f"SELECT * WHERE {pattern} WITHIN 5 seconds"
+    limits = cereus.Limits(steps_per_event=60)
+    query = cereus.compile(text, stream=TIMED, schema=stream.schema, limits=limits)
+    assert query.run(stream).shed == ()
+
+
+def test_a_limit_stops_strategies_whose_runs_pile_up() -> None:
+    stream = pa.table({"type": ["A", "B"] * 200, "t": range(400), "x": range(400)})
+    text = "SELECT * WHERE MAX(A AS a ; B+ AS b FILTER a.x < b.x) ; A AS c WITHIN 5 seconds"
+    limits = cereus.Limits(steps_per_event=100)
+    query = cereus.compile(text, stream=TIMED, schema=stream.schema, limits=limits)
+    assert any("this is slow" in warning for warning in query.warnings)
+    with pytest.raises(LimitError, match=r"steps_per_event=…"):
+        query.run(stream)
 
 
 def test_events_are_forgotten_that_only_better_matches_out_of_the_window_have() -> None:

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update
+from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update, marks
 
 EARLIEST, LATEST = "earliest", "latest"
 """Which of two complex events is better: the one with the earliest event that they do not share, or
 the one with the latest."""
+MOST_NESTED = 4
+"""So many of these parts may stand inside each other: the kernel has room for no more."""
 ENTERED, BEGUN, COMPLETE = 0, 1, 2
 
 
@@ -45,7 +47,7 @@ class ChosenInSlots(Automaton):
         if stage == COMPLETE:
             return
         begins = stage == ENTERED and letter > 0
-        begun = (Update(self.scope, "scope", -1),) if begins else ()
+        begun = (Update(self.scope, self._begin(letter), -1),) if begins else ()
         after = BEGUN if begins else stage
         for move in self.body.moves(inner, letter):
             if self.body.accepts(move.target):
@@ -53,6 +55,14 @@ class ChosenInSlots(Automaton):
             if self.body.goes_on(move.target):
                 updates = (*move.updates, *begun)
                 yield move._replace(target=(after, move.target), updates=updates)
+
+    def _begin(self, letter: Letter) -> str:
+        """How the scope is noted: if all matches that can begin at this event mark it, they leave
+        the window together, and none of them has to outlive it."""
+        initial = list(self.body.initial())
+        marked = all(marks(move.label) for q in initial for move in self.body.moves(q, letter))
+        waits = any(True for q in initial for _ in self.body.moves(q, 0))
+        return "ordinal" if marked and not waits else "scope"
 
     def accepts(self, state: Any) -> bool:
         return bool(state[0] == COMPLETE)

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.terms import MEMBER, Term, every, fails, holds, slot
+from cereus.automata.memory.terms import (
+    MEMBER,
+    Term,
+    every,
+    fails,
+    has_hole,
+    holds,
+    leaf,
+    slot,
+)
 from cereus.automata.memory.totals import EVERY, EXTREMES, update, with_event, without_events
 from cereus.automata.model import (
     Automaton,
@@ -88,7 +97,10 @@ class ComparisonFilter(Automaton):
         return self.left, self.right
 
     def slot(self, place: int) -> Slot:
-        return Slot(self.op != "=", self.number, place, is_set=self.keeps_all(place))
+        easier = ""
+        if self.op not in ("=", "!="):
+            easier = SMALLER if self.keeps_largest(place) else GREATER
+        return Slot(self.op != "=", self.number, place, is_set=self.keeps_all(place), easier=easier)
 
     def keeps_all(self, place: int) -> bool:
         """Whether every value of a side may decide."""
@@ -155,6 +167,10 @@ class Value(NamedTuple):
     needed: bool = True
 
 
+SMALLER, GREATER = "smaller", "greater"
+EASIER = {"< int": SMALLER, "<= int": SMALLER, "> int": GREATER, ">= int": GREATER}
+"""Which values of the left side satisfy a comparison more easily."""
+_OPPOSITE = {SMALLER: GREATER, GREATER: SMALLER}
 Bound = frozenset[str]
 """The variables that have an event, if a slot keeps something of them."""
 
@@ -226,7 +242,19 @@ class TermFilter(Automaton):
         return below | frozenset(map(self.slot, set_here))
 
     def slot(self, place: int) -> Slot:
-        return Slot(True, self.number, place, is_set=self.values[place].how == EVERY)
+        is_set = self.values[place].how == EVERY
+        return Slot(True, self.number, place, is_set=is_set, easier=self._easier(place))
+
+    def _easier(self, place: int) -> str:
+        """Where one side of a comparison is a value and nothing else, the other side is compared
+        with it; floats are kept as their bits, which are not in order."""
+        op, (first, *others) = self.condition
+        if self.values[place].how != "set" or op not in EASIER or len(others) != 1:
+            return ""
+        hole, (other,) = leaf(place), others
+        if (first == hole) == (other == hole) or has_hole(other if first == hole else first, place):
+            return ""
+        return EASIER[op] if first == hole else _OPPOSITE[EASIER[op]]
 
     # ------------------------------------------------------------ what is checked and kept
 

@@ -81,6 +81,13 @@ def leaf(place: int) -> Term:
     return Term("leaf", (place,))
 
 
+def has_hole(term: Term, place: int) -> bool:
+    """Whether a term has this hole."""
+    if term.op == "leaf":
+        return bool(term.operands[0] == place)
+    return any(has_hole(each, place) for each in term.operands if isinstance(each, Term))
+
+
 def column(number: int) -> Term:
     return Term("column", (number,))
 

@@ -268,7 +268,7 @@ class KeyedStepper(ScopedStepper):
 
     def _row_outlives(self, i: cython.longlong) -> cython.bint:
         """`_outlives`, of a configuration that was put down."""
-        slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE]]
+        slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE], 0]
         return slot >= 0 and self.carry[i, layout.CARRY_VALUES + slot] < 0
 
     def _reach_row(

@@ -104,7 +104,10 @@ COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
 ) = range(21)  # fmt: skip
 OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
-less this number where nothing of the match came before."""
+less this number where nothing of the match came before, and matches of the part may begin at
+different events."""
+SCOPES = 4
+"""So many parts that choose may stand inside each other."""
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument, and functions, which have

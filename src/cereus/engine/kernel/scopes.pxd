@@ -4,13 +4,16 @@ from cereus.engine.kernel.stepper cimport Stepper
 
 
 cdef class ScopedStepper(Stepper):
-    # of each pending row: which choice it takes part in, and where its scope began; and the best
-    # row of each scope, hashed
-    cdef int[::1] leaving
-    cdef long long[::1] begun_at
+    # of each pending row, and of each part that it leaves: which choice it takes part in, and where
+    # its scope began; and the best row of each scope, hashed
+    cdef int[:, ::1] leaving
+    cdef long long[:, ::1] begun_at
+    cdef int depth
     cdef int[::1] rivals
     cdef int n_rivals
 
+    @cython.final
+    cdef int _choose_of(self) except? -1 nogil
     @cython.final
     cdef int _clear_rivals(self, int rows) except? -1 nogil
     @cython.final
@@ -22,7 +25,13 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _beats(self, int row, int other) noexcept nogil
     @cython.final
+    cdef int _compared_in_scopes(self, int a, int b, int c) noexcept nogil
+    @cython.final
     cdef int _compared(self, int a, int b, long long begin, bint latest) noexcept nogil
+    @cython.final
+    cdef int _thin_out(self, int c) except? -1 nogil
+    @cython.final
+    cdef int _easier(self, int c, int other) noexcept nogil
     @cython.final
     cdef inline bint _inside(self, int n, long long begin) noexcept nogil
 

@@ -10,9 +10,14 @@ whatever is added to both later, so:
   best arrives, and those that are equal to it.
 
 What came before the scope has no part in the comparison: it ends at nodes that are older. A better
-one that is out of the window still beats the others, so where the scope has nothing before it
-(`OPEN_SCOPE`) partial matches do not expire inside the part. Where it has, all partial matches of a
-scope have the same heap below them, and expire together.
+one that is out of the window still beats the others, so where the scope has nothing before it and
+its matches may begin at different events (`OPEN_SCOPE`), partial matches do not expire inside the
+part. Otherwise all partial matches of a scope have the same start, or the same heap below them, and
+expire together.
+
+Parts may stand inside each other. What the inner one does not choose is gone, whatever is around
+it; so of two partial matches of one configuration the innermost part tells the better one, then the
+one around it, and so on. What leaves several parts at one event is chosen by the innermost first.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import TYPE_CHECKING
 import cython
 import numpy as np
 
-from cereus.engine.memory import longer
+from cereus.engine.memory import taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -36,49 +41,68 @@ if TYPE_CHECKING:
     from cereus.engine.match.table import TransitionTable
 
 
+THIN_OUT = cython.declare(cython.int, 32)
+"""So many configurations are looked at when one has a new partial match."""
+
+
 @cython.cclass
 class ScopedStepper(Stepper):
     """Partial matches that compete with others of their scope."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         Stepper.__init__(self, table, options)
-        self.leaving = np.zeros(0, np.int32)
-        self.begun_at = np.zeros(0, np.int64)
+        self.leaving = np.zeros((0, layout.SCOPES), np.int32)
+        self.begun_at = np.zeros((0, layout.SCOPES), np.int64)
         self.rivals = np.zeros(0, np.int32)
+        self.depth = 0
 
     def _outlives(self, c: cython.int) -> cython.bint:
-        slot: cython.int = self.scope[self.state_of[c]]
+        # where the innermost scope is open, the outermost is
+        slot: cython.int = self.scope[self.state_of[c], 0]
         return slot >= 0 and self.values[c, slot] < 0
 
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
-        """Note which choice a pending row takes part in: NONE, if it leaves no scope."""
+        """Note which choices a pending row takes part in: NONE, if it does not leave the part."""
         if row >= self.leaving.shape[0]:
             with cython.gil:
-                self.leaving = longer(self.leaving, self.pending.shape[0], 0)
-                self.begun_at = longer(self.begun_at, self.pending.shape[0], 0)
+                self.leaving = taller(self.leaving, self.pending.shape[0])
+                self.begun_at = taller(self.begun_at, self.pending.shape[0])
         s: cython.int = self.state_of[c]
-        self.leaving[row] = layout.NONE
-        if self.scope[s] >= 0 and self.scope[self.pending[row, layout.PENDING_STATE]] < 0:
-            self.leaving[row] = self.chooser[s]
-            self.begun_at[row] = _ordinal(self.values[c, self.scope[s]])
+        to: cython.int = self.pending[row, layout.PENDING_STATE]
+        d: cython.int
+        for d in range(layout.SCOPES):
+            self.leaving[row, d] = layout.NONE
+            if self.scope[s, d] >= 0 and self.scope[to, d] < 0:
+                self.leaving[row, d] = self.chooser[s, d]
+                self.begun_at[row, d] = _ordinal(self.values[c, self.scope[s, d]])
         return 0
 
     def _choose(self) -> cython.int:
+        self.depth = layout.SCOPES - 1
+        while self.depth >= 0:
+            self._choose_of()
+            self.depth -= 1
+        return 0
+
+    def _choose_of(self) -> cython.int:
+        """Of what leaves parts inside `depth` others, only the best arrives."""
         row: cython.int
         best: cython.int
         left: cython.int = 0
         for row in range(self.n_pending):
-            left += self.leaving[row] >= 0
+            if self.pending[row, layout.PENDING_STATE] == layout.NONE:
+                self.leaving[row, self.depth] = layout.NONE  # a part inside has not chosen it
+            left += self.leaving[row, self.depth] >= 0
         if left < 2:
             return 0
         self._clear_rivals(left)
         for row in range(self.n_pending):
-            if self.leaving[row] >= 0:
+            if self.leaving[row, self.depth] >= 0:
                 best = self._rival(row)
                 if self._beats(row, best) > 0:
                     self._set_rival(row)
         for row in range(self.n_pending):
-            if self.leaving[row] >= 0 and self._beats(self._rival(row), row) > 0:
+            if self.leaving[row, self.depth] >= 0 and self._beats(self._rival(row), row) > 0:
                 self.pending[row, layout.PENDING_STATE] = layout.NONE
         return 0
 
@@ -100,12 +124,14 @@ class ScopedStepper(Stepper):
 
     def _rival_place(self, row: cython.int) -> cython.int:
         """Where the best of a row's scope is noted, or will be."""
+        d: cython.int = self.depth
         i: cython.int = cython.cast(
-            cython.int, (31 * self.begun_at[row] + self.leaving[row]) & (self.n_rivals - 1)
+            cython.int, (31 * self.begun_at[row, d] + self.leaving[row, d]) & (self.n_rivals - 1)
         )
         other: cython.int = self.rivals[i]
         while other != layout.NONE and not (
-            self.begun_at[other] == self.begun_at[row] and self.leaving[other] == self.leaving[row]
+            self.begun_at[other, d] == self.begun_at[row, d]
+            and self.leaving[other, d] == self.leaving[row, d]
         ):
             i = (i + 1) & (self.n_rivals - 1)
             other = self.rivals[i]
@@ -132,8 +158,8 @@ class ScopedStepper(Stepper):
         return self._compared(
             self.pending[row, layout.PENDING_ROOT],
             self.pending[other, layout.PENDING_ROOT],
-            self.begun_at[row],
-            self.leaving[row] & 1,
+            self.begun_at[row, self.depth],
+            self.leaving[row, self.depth] & 1,
         )
 
     def _compared(
@@ -166,24 +192,87 @@ class ScopedStepper(Stepper):
         """Whether the last event of a partial match was marked in its scope."""
         return n > 0 and self.wide[n, layout.NODE_EVENT] >= begin
 
+    def _compared_in_scopes(self, a: cython.int, b: cython.int, c: cython.int) -> cython.int:
+        """The same for two heaps of one configuration: the innermost part that tells decides."""
+        s: cython.int = self.state_of[c]
+        verdict: cython.int = 0
+        d: cython.int = layout.SCOPES - 1
+        while d >= 0 and verdict == 0:
+            if self.scope[s, d] >= 0:
+                begin: cython.longlong = _ordinal(self.values[c, self.scope[s, d]])
+                verdict = self._compared(a, b, begin, self.chooser[s, d] & 1)
+            d -= 1
+        return verdict
+
     def _join_scope(self, c: cython.int, row: cython.int) -> cython.int:
         """The better one stays; whatever has marked something beats what has not."""
-        s: cython.int = self.state_of[c]
-        begin: cython.longlong = _ordinal(self.values[c, self.scope[s]])
+        begin: cython.longlong = _ordinal(self.values[c, self.scope[self.state_of[c], 0]])
         here: cython.int = self.root[c]
         new: cython.int = self.pending[row, layout.PENDING_ROOT]
         if self._inside(here, begin) or self._inside(new, begin):
-            better: cython.int = self._compared(new, here, begin, self.chooser[s] & 1)
+            better: cython.int = self._compared_in_scopes(new, here, c)
             if better > 0:
                 self.root[c] = new
             elif better == 0 and here != new:
                 self.root[c] = self._meld(here, new)
             self.empty[c] = layout.NONE
+            if better >= 0 and self._outlives(c):
+                self._thin_out(c)
             return 0
         if here != new:
             self.root[c] = self._meld(here, new)
         self.empty[c] = self._later(self.empty[c], self.pending[row, layout.PENDING_EMPTY])
         return 0
+
+    # ------------------------------------------------------------ what is never chosen
+
+    def _thin_out(self, c: cython.int) -> cython.int:
+        """Configuration c has a new partial match. Of two configurations of the same scopes, the
+        one that is worse and does nothing that the other cannot do is never chosen. What leaves
+        the window stays here, so that there would be one for every value that ever came.
+
+        It is enough to look at some: of what came last the first ones are listed first, and those
+        that are left are in order, better ones being harder to satisfy."""
+        s: cython.int = self.state_of[c]
+        other: cython.int = self.first[s]
+        looks: cython.int = THIN_OUT
+        if self.easier[s, 0] == 0 and self.easier[s, 1] == 0:
+            return 0
+        while other >= 0 and looks > 0:
+            after: cython.int = self.following[other]
+            easier: cython.int = 0 if other == c else self._easier(c, other)
+            if easier != 0 and self.root[other] and self.empty[other] == layout.NONE:
+                better: cython.int = self._compared_in_scopes(self.root[c], self.root[other], c)
+                if easier > 0 and better > 0:
+                    self._drop(other)
+                elif easier < 0 and better < 0:
+                    self._drop(c)
+                    return 0
+            looks -= 1
+            other = after
+        return 0
+
+    def _easier(self, c: cython.int, other: cython.int) -> cython.int:
+        """1 if configuration c can do whatever another of its state can, -1 if the other can do
+        whatever c can; 0 if neither is known. Their values differ somewhere."""
+        s: cython.int = self.state_of[c]
+        verdict: cython.int = 0
+        k: cython.int
+        for k in range(self.slot_counts[s]):
+            one: cython.longlong = self.values[c, k]
+            two: cython.longlong = self.values[other, k]
+            if one == two:
+                continue
+            if not (self.easier[s, 0] | self.easier[s, 1]) >> k & 1:
+                return 0
+            smaller: cython.bint = self.easier[s, 0] >> k & 1
+            side: cython.int = 1 if (one < two) == smaller else -1
+            if one == layout.NULL or two == layout.NULL:
+                side = -1 if one == layout.NULL else 1  # nothing holds of NULL
+            if side == -verdict:
+                return 0
+            verdict = side
+        return verdict
 
 
 def _ordinal(value: cython.longlong) -> cython.longlong:

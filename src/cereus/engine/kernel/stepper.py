@@ -154,6 +154,7 @@ class Stepper:
         self.slot_counts = self.table.slot_counts
         self.scope = self.table.scope
         self.chooser = self.table.chooser
+        self.easier = self.table.easier
         self.programs = self.table.programs
         self.initial = self.table.initial
         self.ambiguous = self.table.ambiguous
@@ -779,7 +780,7 @@ class Stepper:
             c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
-            if self.scoped and self.scope[to] >= 0:
+            if self.scoped and self.scope[to, 0] >= 0:
                 self._join_scope(c, i)
                 continue
             self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import Consume
 from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
@@ -90,7 +91,7 @@ class Runner:
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
-        cache = cache or TableCache.empty(plan, self.limits.states)
+        cache = cache or TableCache.empty(plan, self.limits)
         prepared = cache.prepared(schema)
         self.clock, self.options = prepared.clock, KernelOptions.of(plan, self.limits)
         closes_keys = plan.traits.closes and bool(plan.keys) and self.clock.follows_time
@@ -298,7 +299,7 @@ class Runner:
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
         subsets, kept = self.table.subsets, self._states_in_use()
-        table = TransitionTable(self.plan.runs, self.labels, max_states=self.limits.states)
+        table = self._new_table(self.plan.runs)
         table.preload([subsets[state] for state in kept])
         table.ambiguous = self.table.ambiguous
         numbers = np.zeros(len(subsets), np.int32)
@@ -306,6 +307,14 @@ class Runner:
         self.table = table
         self.kernel.renumber(table, numbers)
         self._renumber_states(numbers)
+
+    def _new_table(self, automaton: Automaton) -> TransitionTable:
+        return TransitionTable(
+            automaton,
+            self.labels,
+            max_states=self.limits.states,
+            max_steps=self.limits.steps_per_event,
+        )
 
     def _states_in_use(self) -> list[int]:
         """The states that configurations are in."""
@@ -378,7 +387,7 @@ class Runner:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
-        cache = TableCache.empty(self.plan, self.limits.states)
+        cache = TableCache.empty(self.plan, self.limits)
         cache.table.restore(saved["subsets"], self.plan.slots)
         self._begin(cache, self.reader.reading, self.reader.letters)
         self.reader.restore(saved["front"])

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.chosen import LATEST
+from cereus.automata.memory.filters import GREATER
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
@@ -23,6 +24,7 @@ from cereus.automata.subset import (
     index_columns,
     index_orders,
     joint_moves,
+    runs_in,
     slots_of,
 )
 from cereus.engine.kernel import layout
@@ -34,6 +36,8 @@ from cereus.state.damage import damaged
 MAX_STATES = 100_000
 MOST_CLASSES = 256
 """With more classes of events, it is not found out what all of them do (`only_marks`)."""
+MOST_BITS = 31
+"""Slots that fit into a word, one bit each."""
 
 
 CHECKS = {
@@ -93,10 +97,12 @@ class TransitionTable:
     `head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`;
     `programs` has what they check and which values they take along, `constants` what its terms
     refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
-    event, and `gap_copy[s]` its copy. `scope[s]` is the slot of the state that chooses (-1: none),
-    and `chooser[s]` the number of that slot with how it chooses (`_chooser`). `moving[c]` lists the
-    states that do not, as far as is known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED:
-    no list is kept). Nothing leaves a state that is `final`.
+    event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose, the
+    outermost part first (-1: no more), and `chooser[s]` the number of each with how it chooses
+    (`_chooser`); `easier[s]` has the slots, as bits, of which smaller values do, and greater ones,
+    whatever others do. `moving[c]` lists the states that do not, as far as is known, STAY on class
+    c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves a state that is
+    `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -109,10 +115,12 @@ class TransitionTable:
         *,
         letters: list[int] | None = None,
         max_states: int = MAX_STATES,
+        max_steps: int | None = None,
     ) -> None:
         self.automaton = automaton
         self.label_code = label_code
         self.max_states = max_states
+        self.max_steps = max_steps
         self.letters: list[int] = [] if letters is None else letters
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
@@ -126,8 +134,9 @@ class TransitionTable:
         self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
-        self.scope: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
-        self.chooser: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
+        self.scope: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
+        self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
+        self.easier: npt.NDArray[np.int32] = np.zeros((4, 2), np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.functions: list[LookedUp] = []
@@ -212,11 +221,21 @@ class TransitionTable:
         known = self._whatever_values.get((state, int(letter)))
         if known is not None:
             return known
+        self._check_steps(self.subsets[state])
         letter.is_read = False
         words = self._words_of(state, letter)
         if not letter.is_read:
             self._whatever_values[state, int(letter)] = words
         return words
+
+    def _check_steps(self, subset: States) -> None:
+        """A state that remembers values may follow many runs, and all of them read the event."""
+        if self.max_steps is not None and runs_in(subset) > self.max_steps:
+            raise LimitError(
+                f"an event is compared with more than {self.max_steps:,} runs and values that a "
+                "state remembers",
+                hint="compare fewer events inside strategies, or raise Limits(steps_per_event=…)",
+            )
 
     def _words_of(self, state: int, letter: int) -> list[int]:
         moves = self._moves(self.subsets[state], letter)
@@ -452,14 +471,25 @@ class TransitionTable:
             sets = [place for place, slot in enumerate(self.layouts[number]) if slot.is_set]
             if sets:
                 self.with_sets[number] = sets
-            for place, slot in enumerate(self.layouts[number]):
-                if slot.chooses:
-                    self.scope[number], self.chooser[number] = place, _chooser(slot)
+            self._note_scopes(number)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
             goes_on = self.closing[number] or any(map(self.automaton.goes_on, subset))
             self.final[number] = not goes_on
         return number
+
+    def _note_scopes(self, number: int) -> None:
+        """A part that chooses has a greater number than those inside it."""
+        choosing = [
+            (slot.number, place) for place, slot in enumerate(self.layouts[number]) if slot.chooses
+        ]
+        for depth, (_, place) in enumerate(sorted(choosing, reverse=True)[: layout.SCOPES]):
+            self.scope[number, depth] = place
+            self.chooser[number, depth] = _chooser(self.layouts[number][place])
+        if choosing and len(self.layouts[number]) < MOST_BITS:
+            for place, slot in enumerate(self.layouts[number]):
+                if slot.easier:
+                    self.easier[number, int(slot.easier == GREATER)] |= 1 << place
 
     def _check_layout(self, subset: States, slots: Slots) -> None:
         """States that are together have the same slots, and no more than there is room for."""
@@ -490,9 +520,10 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
-        none = np.full(old, layout.NONE, np.int32)
+        none = np.full((old, layout.SCOPES), layout.NONE, np.int32)
         self.scope = np.concatenate([self.scope, none])
         self.chooser = np.concatenate([self.chooser, none])
+        self.easier = np.concatenate([self.easier, np.zeros((old, 2), np.int32)])
 
 
 def _chooser(slot: Slot) -> int:

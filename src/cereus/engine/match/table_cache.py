@@ -17,6 +17,7 @@ from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.letters import Letters
 from cereus.engine.kernel.layout import FIRST_SHOWN, UNMARKED, UNSEEN
 from cereus.engine.match.table import TransitionTable
+from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.state import checked
 
@@ -83,9 +84,12 @@ class TableCache:
     _prepared: Prepared | None = None
 
     @classmethod
-    def empty(cls, plan: Plan, max_states: int) -> TableCache:
+    def empty(cls, plan: Plan, limits: Limits) -> TableCache:
         labels = LabelCodes(plan)
-        return cls(plan, labels, TransitionTable(plan.runs, labels, max_states=max_states), {})
+        table = TransitionTable(
+            plan.runs, labels, max_states=limits.states, max_steps=limits.steps_per_event
+        )
+        return cls(plan, labels, table, {})
 
     def prepared(self, schema: pa.Schema) -> Prepared:
         """What a run over events of a schema begins with: that of the last run, if it had the same
@@ -105,7 +109,7 @@ class TableCaches:
     def __init__(self) -> None:
         self._of: dict[int, list[TableCache]] = {}
 
-    def of(self, plan: Plan, max_states: int) -> TableCache | None:
+    def of(self, plan: Plan, limits: Limits) -> TableCache | None:
         """A cache that no other run uses, as far as there are cores for both; None for a plan
         whose states remember values: these are forgotten again, and so cannot be shared."""
         if plan.traits.remembers_values:
@@ -113,7 +117,7 @@ class TableCaches:
         known = self._of.setdefault(id(plan), [])
         fewest = min(known, key=lambda cache: len(cache.users), default=None)
         if fewest is None or (fewest.users and len(known) < CORES):
-            fewest = TableCache.empty(plan, max_states)
+            fewest = TableCache.empty(plan, limits)
             known.append(fewest)
         return fewest
 

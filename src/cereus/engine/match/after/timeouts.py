@@ -91,7 +91,7 @@ class Timeouts:
         if plan.traits.remembers_values:
             return None  # states that remember values are forgotten again
         if id(plan) not in self.caches:
-            self.caches[id(plan)] = TableCache.empty(plan, self.runner.limits.states)
+            self.caches[id(plan)] = TableCache.empty(plan, self.runner.limits)
         return self.caches[id(plan)]
 
     def _events(self, windows: Windows, waiting: bool) -> tuple[pa.RecordBatch, Ints]:

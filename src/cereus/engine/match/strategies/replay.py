@@ -166,7 +166,7 @@ class ReplayRunner(Runner):
     def _new_chooser(self, waiting: int) -> tuple[TransitionTable, Kernel]:
         begun = Begun(self.plan.automaton, self.table.subsets[waiting])
         automaton = self.plan.shown(select(self.plan.query.strategy, begun))
-        table = TransitionTable(automaton, self.labels, max_states=self.limits.states)
+        table = self._new_table(automaton)
         return table, Kernel(table, self.chooser_options)
 
     def _states_in_use(self) -> list[int]:

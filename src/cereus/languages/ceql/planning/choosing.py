@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cereus.automata.memory.chosen import MOST_NESTED
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.expr.tree import Comparison, is_local, variables
 from cereus.languages.ceql import tree as cel
@@ -21,13 +22,11 @@ from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.scope import bound, mentioned
 
 CHOSEN = "MAX compares whole runs"
-AROUND = "what stands around a strategy asks about the events that it chooses from"
-NESTED = (
-    "a strategy stands inside another, and both compare whole runs: all of them are remembered, "
-    "inside the window or not, and more as the stream goes on"
-)
+PILING = "all its runs are remembered, inside the window or not, and more as the stream goes on"
+AROUND = f"what stands around a strategy asks about the events that it chooses from: {PILING}"
+NESTED = f"more than {MOST_NESTED} strategies stand inside each other: {PILING}"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
-ENDS = "the part under a strategy may end with an event that is not marked"
+ENDS = f"the part under a strategy may end with an event that is not marked: {PILING}"
 """Why slots cannot decide."""
 
 
@@ -36,15 +35,19 @@ def choices(formula: cel.Formula) -> Iterator[tuple[cel.Select, str | None]]:
     the kernel cannot (None: it can)."""
     if not any(isinstance(node, cel.Select) for node in formula.walk()):
         return iter(())  # most formulas, without a look at what stands around each part
-    return _choices(formula, None)
+    return _choices(formula, None, 0)
 
 
-def _choices(formula: cel.Formula, around: str | None) -> Iterator[tuple[cel.Select, str | None]]:
+def _choices(
+    formula: cel.Formula, around: str | None, depth: int
+) -> Iterator[tuple[cel.Select, str | None]]:
     if isinstance(formula, cel.Select) and is_choice(formula):
-        yield formula, around or _refusal(formula)
-        around = NESTED
+        around = around or _refusal(formula) or (NESTED if depth == MOST_NESTED else None)
+        yield formula, around
+        depth += 1
     for child in formula.children():
-        yield from _choices(child, around or (None if _leaves_alone(formula, child) else AROUND))
+        why = around or (None if _leaves_alone(formula, child) else AROUND)
+        yield from _choices(child, why, depth)
 
 
 def exception_refusal(exception: cel.Formula) -> str | None:
@@ -95,6 +98,8 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
     match node:
         case cel.Sequence() | cel.Iteration() | cel.Optional() | cel.Or() | cel.As():
             return True
+        case cel.Select(strategy, _):
+            return strategy is not Strategy.STRICT
         case cel.Unless(left, _):
             return child is left
         case cel.ContiguousSequence():

@@ -109,7 +109,7 @@ class ProgramExecutor(Executor):
                 payload=tuple(dict.fromkeys((*block.payload, *carried))),
                 ordinals=True,
                 row_numbers=self.row_numbers if block.source is None else None,
-                cache=self.tables.of(block.plan, (limits or Limits()).states),
+                cache=self.tables.of(block.plan, limits or Limits()),
                 watches_keys=bool(self.stream.keys),
             )
             output = BlockOutput(
