@@ -12,6 +12,8 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 
 PLACES = 1 << 14
+AT_ONCE = 3
+"""Starts that are decided by so many rows are none to look up."""
 FROM_THE_START = (codes.AT_FIRST, codes.MATCH_LENGTH)
 """Operations that tell starts apart, wherever their runs are."""
 
@@ -36,7 +38,7 @@ def places(tables: SlotTables, rows: RowTables) -> Places | None:
     return Places(
         filled((PLACES, 3 + slots), -1, np.int64),
         filled((PLACES, real), 0, np.float64),
-        int(back.max(initial=0)),
+        int(back.max(initial=AT_ONCE)),
     )
 
 

@@ -8,10 +8,10 @@ cdef class DeadRuns:
     cdef double[:, ::1] float_entries
 
     # entries of starts before this one do not count; how many rows of its match a run must have
-    # before it may be looked up; whether it is worth while, and how often that was so
+    # before it is looked up; for how many rows nothing is, and how often something was found
     cdef long long since
     cdef Py_ssize_t back
-    cdef bint on
+    cdef long long pause
     cdef long long looks
     cdef long long hits
 

@@ -19,7 +19,9 @@ import cython
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOOKS = cython.declare(cython.longlong, 1 << 14)
 FEWEST = cython.declare(cython.longlong, 1 << 6)
-"""After so many looks it is seen whether so many found something. If not, there are no more."""
+PAUSE = cython.declare(cython.longlong, 1 << 16)
+"""After so many looks it is seen whether so many found something. If not, there are none for so
+many rows."""
 
 
 @cython.cclass
@@ -31,7 +33,7 @@ class DeadRuns:
         self.float_entries = places.float_entries
         self.back = places.back
         self.since = 0
-        self.on = True
+        self.pause = 0
         self.looks = 0
         self.hits = 0
 
@@ -81,7 +83,7 @@ class DeadRuns:
             self.hits += 1
             return True
         if self.looks >= LOOKS:
-            self.on = self.hits >= FEWEST
+            self.pause = 0 if self.hits >= FEWEST else PAUSE
             self.looks = self.hits = 0
         self.entries[at, 0] = start
         self.entries[at, 1] = row

@@ -237,10 +237,13 @@ class Search(WaitingRuns):
                             break
                         if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
                             break
-                        if self.remembers and self.dead.on and i - row >= self.dead.back:
-                            count = self.still_open(here, count, row, i)
-                            if count == 0:
-                                break
+                        if self.remembers and i - row >= self.dead.back:
+                            if self.dead.pause > 0:
+                                self.dead.pause -= 1
+                            else:
+                                count = self.still_open(here, count, row, i)
+                                if count == 0:
+                                    break
                         if self.leaps and held == 1 and self.stretches.loops[loop]:
                             quiet = self.quiet_rows(here, count, loop, row, i, high)
                             if quiet > 0:

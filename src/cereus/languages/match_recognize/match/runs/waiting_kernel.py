@@ -205,7 +205,7 @@ class WaitingRuns(SlotConditions):
         """Leap over rows from `row` on that change nothing, and say how many: of all that waits
         only the run in the state `loop` can go on, which was the only one at the row before."""
         cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, k=cython.Py_ssize_t)
-        cython.declare(level=cython.int, limit=cython.int, failed=cython.bint)
+        cython.declare(level=cython.int, limit=cython.int)
         if row - start > 2 and row & ((1 << codes.BLOCK_BITS) - 1):
             return 0
         self.leaping = -1
@@ -218,7 +218,6 @@ class WaitingRuns(SlotConditions):
             return high - row
         at = row
         limit = 1
-        failed = False
         while True:
             level = limit
             while level > 0 and at & (
@@ -228,13 +227,16 @@ class WaitingRuns(SlotConditions):
             while level > 0 and not self.is_quiet(here, loop, start, at, high, level):
                 level -= 1
                 limit = level
-                failed = True
             if level == 0:
                 return at - row
             size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
             self.pass_block(here, loop, at, size, self.stretches.starts[level - 1] + at // size)
             at += size
-            if not failed and level == limit and limit < codes.BLOCK_SIZES:
+            if self.remembers and self.dead.pause == 0:
+                if self.dead.is_dead(here, self.leaping, loop, start, at):
+                    return at - row
+            # behind a block that was too large they may be large again
+            if level == limit and limit < codes.BLOCK_SIZES:
                 limit += 1
 
     def is_in_vain(
