@@ -40,16 +40,18 @@ KERNEL_MODULES = (
     "cereus.languages.algebra.detect.detection",
     "cereus.languages.match_recognize.match.rows.rows_kernel",
     "cereus.languages.match_recognize.match.rows.bits_kernel",
+    "cereus.languages.match_recognize.match.stretches.blocks_kernel",
     "cereus.languages.match_recognize.match.stretches.stretches_kernel",
     "cereus.languages.match_recognize.match.runs.conditions_kernel",
+    "cereus.languages.match_recognize.match.runs.dead_kernel",
     "cereus.languages.match_recognize.match.runs.waiting_kernel",
     "cereus.languages.match_recognize.match.runs.slots_kernel",
     "cereus.languages.match_recognize.output.scan_kernel",
     "cereus.languages.par.machine.run",
 )
 
-CONSTANTS = "cereus.engine.kernel.layout"
-"""The module of numbers that compiled modules read as constants of C."""
+CONSTANTS = ("cereus.engine.kernel.layout", "cereus.languages.match_recognize.match.codes")
+"""The modules of numbers that compiled modules read as constants of C."""
 SHARED = "cereus.memory_views"
 """Cython's own code for memory views: compiled once, instead of into every module."""
 BUILD = Path("build/cython")
@@ -84,16 +86,16 @@ def literal(number: int) -> str:
     return f"{number}LL" if number >= 0 else f"({number + 1}LL - 1)"
 
 
-def declare_constants() -> None:
+def declare_constants(module: str) -> None:
     """Write the `.pxd` that makes the numbers of a Python module constants of C: those of an int
     in an `enum`, so that Cython can make a `switch` of them; greater ones as macros."""
     numbers = {
         name: number
-        for name, number in runpy.run_path(source(CONSTANTS)).items()
+        for name, number in runpy.run_path(source(module)).items()
         if name.isupper() and isinstance(number, int)
     }
     if flag("CEREUS_SANITIZED"):
-        numbers |= TINY
+        numbers |= {name: number for name, number in TINY.items() if name in numbers}
     small = {name: number for name, number in numbers.items() if abs(number) < 1 << 31}
     large = {name: number for name, number in numbers.items() if name not in small}
     lines = [
@@ -105,7 +107,7 @@ def declare_constants() -> None:
         '    """',
         *(f'    const long long {name} "CEREUS_{name}"' for name in large),
     ]
-    path = BUILD / f"{CONSTANTS.replace('.', '/')}.pxd"
+    path = BUILD / f"{module.replace('.', '/')}.pxd"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, ""]))
 
@@ -125,7 +127,8 @@ def extensions() -> list[Extension]:
     from Cython.Build import cythonize
 
     checked = flag("CEREUS_CHECKED")
-    declare_constants()
+    for module in CONSTANTS:
+        declare_constants(module)
     return cythonize(
         [
             extension(SHARED, f"src/{SHARED.replace('.', '/')}.c"),

@@ -28,6 +28,7 @@ MIN_INT = 7
 MAX_INT = 8
 MIN_FLOAT = 9
 MAX_FLOAT = 10
+NOTE_VALID = 11  # 1 once there is a value
 
 # Operations: op, to, a, b.
 AT_ROW = 0  # column a at the current row

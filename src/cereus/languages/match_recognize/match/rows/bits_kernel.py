@@ -13,21 +13,13 @@ row of a partition.
 
 import cython
 
-from cereus.languages.match_recognize.match import codes
-
 if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 else:
+    from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 
-FINISHED = cython.declare(cython.int, codes.FINISHED)
-OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
-NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
-FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
-PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
-NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
-TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
-TO_LAST = cython.declare(cython.int, codes.TO_LAST)
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 16)
 """After so many rows it is seen whether Ctrl-C was pressed."""
 
@@ -157,13 +149,17 @@ def find_by_bits(
                     progress[2] = matches
                     progress[3] = written
                     progress[6] = read
-                    return OUTPUT_FULL
+                    return codes.OUTPUT_FULL
                 at = row
                 target = -1
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                    if (
+                        skip >= codes.TO_FIRST
+                        and targets[q]
+                        and (skip == codes.TO_LAST or target < 0)
+                    ):
                         target = at
                     at += 1
                     if at == high:
@@ -177,14 +173,14 @@ def find_by_bits(
                 starts[matches] = row
                 ends[matches] = at
                 matches += 1
-                if at == row or skip == NEXT_ROW:
+                if at == row or skip == codes.NEXT_ROW:
                     row += 1
-                elif skip == PAST_LAST_ROW:
+                elif skip == codes.PAST_LAST_ROW:
                     row = at
                 else:
                     if target < 0 or target == row:
                         progress[4] = row
-                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
                     row = target
             part += 1
             progress[1] = -1
@@ -192,4 +188,4 @@ def find_by_bits(
         progress[2] = matches
         progress[3] = written
         progress[6] = read
-        return FINISHED
+        return codes.FINISHED

@@ -16,20 +16,13 @@ the first state of a match.
 import cython
 
 from cereus.engine.interrupts import look_up
-from cereus.languages.match_recognize.match import codes
 
 if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cpython.exc import PyErr_CheckSignals
+else:
+    from cereus.languages.match_recognize.match import codes
 
-FINISHED = cython.declare(cython.int, codes.FINISHED)
-UNKNOWN_SET = cython.declare(cython.int, codes.UNKNOWN_SET)
-OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
-NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
-FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
-PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
-NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
-TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
-TO_LAST = cython.declare(cython.int, codes.TO_LAST)
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
 FEWER_ROWS = cython.declare(cython.Py_ssize_t, 1 << 12)
 """After so many rows it is seen whether Ctrl-C was pressed, however often a call has to be made
@@ -104,7 +97,7 @@ def find(
                         progress[4] = letters[low + i]
                         progress[5] = set_
                         progress[6] = read
-                        return UNKNOWN_SET
+                        return codes.UNKNOWN_SET
                     set_ = next_
                     sets[i] = set_
                     read += 1
@@ -127,14 +120,18 @@ def find(
                     progress[2] = matches
                     progress[3] = written
                     progress[6] = read
-                    return OUTPUT_FULL
+                    return codes.OUTPUT_FULL
                 start = row
                 at = row - low
                 target = -1
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                    if (
+                        skip >= codes.TO_FIRST
+                        and targets[q]
+                        and (skip == codes.TO_LAST or target < 0)
+                    ):
                         target = at + low
                     at += 1
                     q = choices[sets[at], q]
@@ -142,14 +139,14 @@ def find(
                 starts[matches] = start
                 ends[matches] = at + low
                 matches += 1
-                if at + low == start or skip == NEXT_ROW:
+                if at + low == start or skip == codes.NEXT_ROW:
                     row = start + 1
-                elif skip == PAST_LAST_ROW:
+                elif skip == codes.PAST_LAST_ROW:
                     row = at + low
                 else:
                     if target < 0 or target == start:
                         progress[4] = start
-                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
                     row = target
             part += 1
             progress[1] = -1
@@ -157,7 +154,7 @@ def find(
         progress[2] = matches
         progress[3] = written
         progress[6] = read
-        return FINISHED
+        return codes.FINISHED
 
 
 @cython.ccall
@@ -240,7 +237,7 @@ def find_by_states(
                     progress[2] = matches
                     progress[3] = written
                     progress[6] = read
-                    return OUTPUT_FULL
+                    return codes.OUTPUT_FULL
                 if length < 0:
                     limit = high
                 else:
@@ -267,7 +264,11 @@ def find_by_states(
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                    if (
+                        skip >= codes.TO_FIRST
+                        and targets[q]
+                        and (skip == codes.TO_LAST or target < 0)
+                    ):
                         target = at
                     at += 1
                     if at == high:
@@ -284,14 +285,14 @@ def find_by_states(
                 starts[matches] = start
                 ends[matches] = at
                 matches += 1
-                if at == start or skip == NEXT_ROW:
+                if at == start or skip == codes.NEXT_ROW:
                     row = start + 1
-                elif skip == PAST_LAST_ROW:
+                elif skip == codes.PAST_LAST_ROW:
                     row = at
                 else:
                     if target < 0 or target == start:
                         progress[4] = start
-                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
                     row = target
             part += 1
             progress[1] = -1
@@ -299,7 +300,7 @@ def find_by_states(
         progress[2] = matches
         progress[3] = written
         progress[6] = read
-        return FINISHED
+        return codes.FINISHED
 
 
 def count_codes(codes: cython.const[cython.int][::1], counts: cython.longlong[::1]) -> None:
@@ -354,13 +355,13 @@ def look_ahead(
                     progress[1] = i + 1
                     progress[4] = letters[i]
                     progress[5] = set_
-                    return UNKNOWN_SET
+                    return codes.UNKNOWN_SET
                 set_ = next_
                 sets[i] = set_
                 if i % LOOK_EVERY == 0:
                     interrupted()
             part += 1
-        return FINISHED
+        return codes.FINISHED
 
 
 def latest_rows(

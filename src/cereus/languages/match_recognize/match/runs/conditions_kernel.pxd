@@ -18,7 +18,7 @@ cdef class SlotConditions:
     cdef double[:, :, ::1] float_cells
     cdef long long[::1] registers
     cdef double[::1] float_registers
-    cdef unsigned char[::1] known
+    cdef int[::1] known
 
     cdef void update(self, int side, Py_ssize_t run, int state, Py_ssize_t row) noexcept nogil
     cdef bint holds(

@@ -9,60 +9,12 @@ from typing import Any
 
 import cython
 
-from cereus.languages.match_recognize.match import codes
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
+else:
+    from cereus.languages.match_recognize.match import codes
 
-SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
-FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
-SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
-COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
-COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
-SUM_INT = cython.declare(cython.int, codes.SUM_INT)
-SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
-MIN_INT = cython.declare(cython.int, codes.MIN_INT)
-MAX_INT = cython.declare(cython.int, codes.MAX_INT)
-MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
-MAX_FLOAT = cython.declare(cython.int, codes.MAX_FLOAT)
-AT_ROW = cython.declare(cython.int, codes.AT_ROW)
-AT_SLOT = cython.declare(cython.int, codes.AT_SLOT)
-AT_FIRST = cython.declare(cython.int, codes.AT_FIRST)
-AT_LAST = cython.declare(cython.int, codes.AT_LAST)
-SLOT_INT = cython.declare(cython.int, codes.SLOT_INT)
-SLOT_FLOAT = cython.declare(cython.int, codes.SLOT_FLOAT)
-CONSTANT_INT = cython.declare(cython.int, codes.CONSTANT_INT)
-CONSTANT_FLOAT = cython.declare(cython.int, codes.CONSTANT_FLOAT)
-MATCH_NUMBER = cython.declare(cython.int, codes.MATCH_NUMBER)
-AVERAGE_INT = cython.declare(cython.int, codes.AVERAGE_INT)
-AVERAGE_FLOAT = cython.declare(cython.int, codes.AVERAGE_FLOAT)
-TO_FLOAT = cython.declare(cython.int, codes.TO_FLOAT)
-EQUAL = cython.declare(cython.int, codes.EQUAL)
-LESS = cython.declare(cython.int, codes.LESS)
-LESS_EQUAL = cython.declare(cython.int, codes.LESS_EQUAL)
-EQUAL_FLOAT = cython.declare(cython.int, codes.EQUAL_FLOAT)
-LESS_FLOAT = cython.declare(cython.int, codes.LESS_FLOAT)
-LESS_EQUAL_FLOAT = cython.declare(cython.int, codes.LESS_EQUAL_FLOAT)
-NOT = cython.declare(cython.int, codes.NOT)
-AND = cython.declare(cython.int, codes.AND)
-OR = cython.declare(cython.int, codes.OR)
-IS_NULL = cython.declare(cython.int, codes.IS_NULL)
-ADD = cython.declare(cython.int, codes.ADD)
-SUBTRACT = cython.declare(cython.int, codes.SUBTRACT)
-MULTIPLY = cython.declare(cython.int, codes.MULTIPLY)
-REMAINDER = cython.declare(cython.int, codes.REMAINDER)
-ADD_FLOAT = cython.declare(cython.int, codes.ADD_FLOAT)
-SUBTRACT_FLOAT = cython.declare(cython.int, codes.SUBTRACT_FLOAT)
-MULTIPLY_FLOAT = cython.declare(cython.int, codes.MULTIPLY_FLOAT)
-DIVIDE_FLOAT = cython.declare(cython.int, codes.DIVIDE_FLOAT)
-COPY = cython.declare(cython.int, codes.COPY)
-CHOOSE = cython.declare(cython.int, codes.CHOOSE)
-IF_KNOWN = cython.declare(cython.int, codes.IF_KNOWN)
-SIZE_INT = cython.declare(cython.int, codes.SIZE_INT)
-SIZE_FLOAT = cython.declare(cython.int, codes.SIZE_FLOAT)
-GREATEST_INT = cython.declare(cython.int, codes.GREATEST_INT)
-LEAST_INT = cython.declare(cython.int, codes.LEAST_INT)
-GREATEST_FLOAT = cython.declare(cython.int, codes.GREATEST_FLOAT)
-LEAST_FLOAT = cython.declare(cython.int, codes.LEAST_FLOAT)
-VALID_IF = cython.declare(cython.int, codes.VALID_IF)
-MATCH_LENGTH = cython.declare(cython.int, codes.MATCH_LENGTH)
+
 MOST = cython.declare(cython.longlong, 2**63 - 1)
 """The greatest whole number; the least has no size."""
 
@@ -111,40 +63,48 @@ class SlotConditions:
             slot = self.updates[k, 1]
             size = self.updates[k, 2]
             of = self.updates[k, 3]
-            if kind == SHIFT_ROW or kind == SHIFT_LABEL:
+            if kind == codes.SHIFT_ROW or kind == codes.SHIFT_LABEL:
                 for j in range(size - 1, 0, -1):
                     self.cells[side, run, slot + j] = self.cells[side, run, slot + j - 1]
-                self.cells[side, run, slot] = row if kind == SHIFT_ROW else label
-            elif kind == FIRST_ROWS:
+                self.cells[side, run, slot] = row if kind == codes.SHIFT_ROW else label
+            elif kind == codes.FIRST_ROWS:
                 for j in range(size):
                     if self.cells[side, run, slot + j] == self.none:
                         self.cells[side, run, slot + j] = row
                         break
-            elif kind == COUNT_ROWS:
+            elif kind == codes.COUNT_ROWS:
                 self.cells[side, run, slot] += 1
             elif self.valid[size, row]:
-                if kind == COUNT_VALID:
+                if kind == codes.COUNT_VALID:
                     self.cells[side, run, slot] += 1
-                elif kind == SUM_INT:
+                elif kind == codes.NOTE_VALID:
+                    self.cells[side, run, slot] = 1
+                elif kind == codes.SUM_INT:
                     self.cells[side, run, slot] += self.ints[size, row]
-                elif kind == SUM_FLOAT:
+                elif kind == codes.SUM_FLOAT:
                     self.float_cells[side, run, slot] += self.floats[size, row]
-                elif kind == MIN_INT or kind == MAX_INT:
+                elif kind == codes.MIN_INT or kind == codes.MAX_INT:
                     if (
                         self.cells[side, run, of] == 0
-                        or (kind == MIN_INT and self.ints[size, row] < self.cells[side, run, slot])
-                        or (kind == MAX_INT and self.ints[size, row] > self.cells[side, run, slot])
+                        or (
+                            kind == codes.MIN_INT
+                            and self.ints[size, row] < self.cells[side, run, slot]
+                        )
+                        or (
+                            kind == codes.MAX_INT
+                            and self.ints[size, row] > self.cells[side, run, slot]
+                        )
                     ):
                         self.cells[side, run, slot] = self.ints[size, row]
                 elif (
                     self.cells[side, run, of] == 0
                     or self.float_cells[side, run, slot] != self.float_cells[side, run, slot]
                     or (
-                        kind == MIN_FLOAT
+                        kind == codes.MIN_FLOAT
                         and self.floats[size, row] < self.float_cells[side, run, slot]
                     )
                     or (
-                        kind == MAX_FLOAT
+                        kind == codes.MAX_FLOAT
                         and self.floats[size, row] > self.float_cells[side, run, slot]
                     )
                 ):
@@ -167,17 +127,19 @@ class SlotConditions:
             at=cython.Py_ssize_t, x=cython.longlong, y=cython.longlong, z=cython.longlong
         )
         cython.declare(f=cython.double, g=cython.double)
+        if self.code_starts[label] == self.code_starts[label + 1]:
+            return True
         for k in range(self.code_starts[label], self.code_starts[label + 1]):
             op = self.code[k, 0]
             to = self.code[k, 1]
             a = self.code[k, 2]
             b = self.code[k, 3]
-            if op <= AT_LAST:
-                if op == AT_ROW:
+            if op <= codes.AT_LAST:
+                if op == codes.AT_ROW:
                     at = row
-                elif op == AT_SLOT:
+                elif op == codes.AT_SLOT:
                     at = self.cells[side, run, b]
-                elif op == AT_FIRST:
+                elif op == codes.AT_FIRST:
                     at = start + b
                     if at > row:
                         at = self.none
@@ -188,67 +150,67 @@ class SlotConditions:
                 self.known[to] = self.valid[a, at]
                 self.registers[to] = self.ints[a, at]
                 self.float_registers[to] = self.floats[a, at]
-            elif op == SLOT_INT:
+            elif op == codes.SLOT_INT:
                 self.registers[to] = self.cells[side, run, b]
                 self.known[to] = 1
-            elif op == SLOT_FLOAT:
+            elif op == codes.SLOT_FLOAT:
                 self.float_registers[to] = self.float_cells[side, run, b]
                 self.known[to] = 1
-            elif op == CONSTANT_INT:
+            elif op == codes.CONSTANT_INT:
                 self.registers[to] = self.constant_ints[a]
                 self.known[to] = b
-            elif op == CONSTANT_FLOAT:
+            elif op == codes.CONSTANT_FLOAT:
                 self.float_registers[to] = self.constant_floats[a]
                 self.known[to] = b
-            elif op == AVERAGE_INT or op == AVERAGE_FLOAT:
+            elif op == codes.AVERAGE_INT or op == codes.AVERAGE_FLOAT:
                 f = (
                     self.float_cells[side, run, a]
-                    if op == AVERAGE_FLOAT
+                    if op == codes.AVERAGE_FLOAT
                     else (cython.cast(cython.double, self.cells[side, run, a]))
                 )
                 g = cython.cast(cython.double, self.cells[side, run, b])
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = f / g
-            elif op == MATCH_NUMBER:
+            elif op == codes.MATCH_NUMBER:
                 self.registers[to] = self.number
                 self.known[to] = 1
-            elif op == MATCH_LENGTH:
+            elif op == codes.MATCH_LENGTH:
                 self.registers[to] = row - start + 1
                 self.known[to] = 1
-            elif op == TO_FLOAT:
+            elif op == codes.TO_FLOAT:
                 self.float_registers[to] = cython.cast(cython.double, self.registers[a])
                 self.known[to] = self.known[a]
-            elif op == VALID_IF:
+            elif op == codes.VALID_IF:
                 self.registers[to] = self.registers[a]
                 self.float_registers[to] = self.float_registers[a]
                 self.known[to] = self.known[a] and self.cells[side, run, b] > 0
-            elif op == NOT:
+            elif op == codes.NOT:
                 self.known[to] = self.known[a]
                 self.registers[to] = 1 - self.registers[a]
-            elif op == COPY or op == CHOOSE or op == IF_KNOWN:
-                if op == CHOOSE:
+            elif op == codes.COPY or op == codes.CHOOSE or op == codes.IF_KNOWN:
+                if op == codes.CHOOSE:
                     if not self.known[a] or not self.registers[a]:
                         continue
                     a = b
-                elif op == IF_KNOWN and not self.known[a]:
+                elif op == codes.IF_KNOWN and not self.known[a]:
                     continue
                 self.known[to] = self.known[a]
                 self.registers[to] = self.registers[a]
                 self.float_registers[to] = self.float_registers[a]
-            elif op == SIZE_INT:
+            elif op == codes.SIZE_INT:
                 x = self.registers[a]
                 self.known[to] = self.known[a] and x >= -MOST
                 self.registers[to] = -x if -MOST <= x < 0 else x
-            elif op == SIZE_FLOAT:
+            elif op == codes.SIZE_FLOAT:
                 f = self.float_registers[a]
                 self.known[to] = self.known[a]
                 self.float_registers[to] = -f if f < 0 else f
-            elif op == IS_NULL:
+            elif op == codes.IS_NULL:
                 self.registers[to] = 0 if self.known[a] else 1
                 self.known[to] = 1
-            elif op == AND or op == OR:
-                z = 0 if op == AND else 1
+            elif op == codes.AND or op == codes.OR:
+                z = 0 if op == codes.AND else 1
                 if (self.known[a] and self.registers[a] == z) or (
                     self.known[b] and self.registers[b] == z
                 ):
@@ -263,37 +225,37 @@ class SlotConditions:
                 y = self.registers[b]
                 f = self.float_registers[a]
                 g = self.float_registers[b]
-                if op == EQUAL:
+                if op == codes.EQUAL:
                     self.registers[to] = 1 if x == y else 0
-                elif op == LESS:
+                elif op == codes.LESS:
                     self.registers[to] = 1 if x < y else 0
-                elif op == LESS_EQUAL:
+                elif op == codes.LESS_EQUAL:
                     self.registers[to] = 1 if x <= y else 0
-                elif op == EQUAL_FLOAT:
+                elif op == codes.EQUAL_FLOAT:
                     self.registers[to] = 1 if f == g else 0
-                elif op == LESS_FLOAT:
+                elif op == codes.LESS_FLOAT:
                     self.registers[to] = 1 if f < g else 0
-                elif op == LESS_EQUAL_FLOAT:
+                elif op == codes.LESS_EQUAL_FLOAT:
                     self.registers[to] = 1 if f <= g else 0
-                elif op == ADD:
+                elif op == codes.ADD:
                     f = cython.cast(cython.double, x) + cython.cast(cython.double, y)
                     if f >= 9.2e18 or f <= -9.2e18:
                         self.known[to] = 0
                     else:
                         self.registers[to] = x + y
-                elif op == SUBTRACT:
+                elif op == codes.SUBTRACT:
                     f = cython.cast(cython.double, x) - cython.cast(cython.double, y)
                     if f >= 9.2e18 or f <= -9.2e18:
                         self.known[to] = 0
                     else:
                         self.registers[to] = x - y
-                elif op == MULTIPLY:
+                elif op == codes.MULTIPLY:
                     f = cython.cast(cython.double, x) * cython.cast(cython.double, y)
                     if f >= 9.2e18 or f <= -9.2e18:
                         self.known[to] = 0
                     else:
                         self.registers[to] = x * y
-                elif op == REMAINDER:
+                elif op == codes.REMAINDER:
                     if y == 0:
                         self.known[to] = 0
                     elif y == -1:
@@ -301,28 +263,26 @@ class SlotConditions:
                     else:
                         z = (x if x >= 0 else -x) % (y if y >= 0 else -y)
                         self.registers[to] = z if x >= 0 else -z
-                elif op == GREATEST_INT:
+                elif op == codes.GREATEST_INT:
                     self.registers[to] = y if y > x else x
-                elif op == LEAST_INT:
+                elif op == codes.LEAST_INT:
                     self.registers[to] = y if y < x else x
-                elif op == GREATEST_FLOAT:
+                elif op == codes.GREATEST_FLOAT:
                     self.float_registers[to] = g if g > f or g != g else f
-                elif op == LEAST_FLOAT:
+                elif op == codes.LEAST_FLOAT:
                     self.float_registers[to] = g if g < f or g != g else f
-                elif op == ADD_FLOAT:
+                elif op == codes.ADD_FLOAT:
                     self.float_registers[to] = f + g
-                elif op == SUBTRACT_FLOAT:
+                elif op == codes.SUBTRACT_FLOAT:
                     self.float_registers[to] = f - g
-                elif op == MULTIPLY_FLOAT:
+                elif op == codes.MULTIPLY_FLOAT:
                     self.float_registers[to] = f * g
                 elif g == 0:
                     self.known[to] = 0
-                elif op == DIVIDE_FLOAT:
+                elif op == codes.DIVIDE_FLOAT:
                     self.float_registers[to] = f / g
                 else:
                     self.float_registers[to] = fmod(f, g)
-        if self.code_starts[label] == self.code_starts[label + 1]:
-            return True
         return self.known[0] != 0 and self.registers[0] != 0
 
 

@@ -29,7 +29,8 @@ from cereus.languages.match_recognize.match.matching import (
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
-from cereus.languages.match_recognize.match.runs import slots_kernel
+from cereus.languages.match_recognize.match.runs import dead_kernel, slots_kernel
+from cereus.languages.match_recognize.match.runs.dead import asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import RowTables
@@ -156,7 +157,7 @@ def find_runs(
         search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
     output = Output(len(rows), rows.largest, timeouts)
     found: list[Found] = []
-    looked_ahead = False
+    looked_ahead = pruned = False
     while True:
         result = search.find(
             streams.lows,
@@ -195,11 +196,15 @@ def find_runs(
             looked_ahead = True
             if ahead is not None:
                 search.prune(ahead)
+                pruned = True
                 search.stop_after(search.work_done() + MORE_WORK_PER_ROW * len(rows))
                 continue
             search.stop_after(-1)
             if (found_blocks := blocks(tables, given, rows.bounds)) is not None:
                 search.leap(stretches_kernel.QuietStretches(tables, given, found_blocks), room)
+            kept = None if streams.ends_open or timeouts or pruned else places(tables, given)
+            if kept is not None:
+                search.remember(dead_kernel.DeadRuns(kept), asks_for_numbers(tables), room)
         refuse_skip(result, skip.variable)
 
 

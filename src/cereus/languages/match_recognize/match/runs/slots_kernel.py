@@ -18,27 +18,17 @@ from typing import Any
 
 import cython
 
-from cereus.languages.match_recognize.match import codes
-
 if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
     from cython.cimports.cereus.languages.match_recognize.match.runs.waiting_kernel import (
         WaitingRuns,
     )
 else:
+    from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
     from cereus.languages.match_recognize.match.runs.waiting_kernel import WaitingRuns
 
-FINISHED = cython.declare(cython.int, codes.FINISHED)
-OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
-NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
-FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
-TOO_MANY_RUNS = cython.declare(cython.int, codes.TOO_MANY_RUNS)
-TOO_MANY_NODES = cython.declare(cython.int, codes.TOO_MANY_NODES)
-TOO_MUCH_WORK = cython.declare(cython.int, codes.TOO_MUCH_WORK)
-PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
-NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
-TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
 """After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
 
@@ -222,7 +212,9 @@ class Search(WaitingRuns):
                             if self.wait(0, count, 1, most_runs, self.begins[k], -1):
                                 count += 1
                         i = row
-                    open_ = False
+                    open_ = done = False
+                    held = loop = 0
+                    node = -1
                     while count > 0:
                         if i == high:
                             open_ = ends_open and (
@@ -245,6 +237,32 @@ class Search(WaitingRuns):
                             break
                         if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
                             break
+                        if self.remembers and i - row >= self.dead.back:
+                            if self.dead.pause > 0:
+                                self.dead.pause -= 1
+                            else:
+                                count = self.still_open(here, count, row, i)
+                                if count == 0:
+                                    break
+                        if self.leaps and held == 1 and self.stretches.loops[loop]:
+                            quiet = self.quiet_rows(here, count, loop, row, i, high)
+                            if quiet > 0:
+                                if nodes == most_nodes:
+                                    return codes.TOO_MANY_NODES
+                                self.parents[nodes] = node
+                                self.node_states[nodes] = loop
+                                self.repeats[nodes] = quiet
+                                i += quiet
+                                if done:
+                                    best = nodes
+                                    best_end = i
+                                if i < high:
+                                    # sums are brought up to date row by row
+                                    self.work += quiet >> 6
+                                    count = self.behind_leap(here, loop, i, nodes)
+                                nodes += 1
+                                held = 0
+                                continue
                         there = 1 - here
                         next_count = 0
                         held = 0
@@ -260,7 +278,7 @@ class Search(WaitingRuns):
                             if not self.holds(here, k, state, row, i):
                                 continue
                             if nodes == most_nodes:
-                                return TOO_MANY_NODES
+                                return codes.TOO_MANY_NODES
                             self.parents[nodes] = self.nodes_of[here, k]
                             self.node_states[nodes] = state
                             self.repeats[nodes] = 1
@@ -295,7 +313,7 @@ class Search(WaitingRuns):
                                     ):
                                         continue
                                     if next_count == most_runs:
-                                        return TOO_MANY_RUNS
+                                        return codes.TOO_MANY_RUNS
                                     if self.wait(there, next_count, here, k, self.moves[m], node):
                                         next_count += 1
                             if done:
@@ -314,37 +332,20 @@ class Search(WaitingRuns):
                             self.look_at = self.work + LOOK_EVERY
                             interrupted()
                         if self.most_work >= 0 and self.work > self.most_work:
-                            return TOO_MUCH_WORK
+                            return codes.TOO_MUCH_WORK
                         if open_:
                             break
-                        if self.leaps and held == 1 and self.stretches.loops[loop]:
-                            quiet = self.quiet_rows(here, count, loop, row, i, high)
-                            if quiet > 0:
-                                if nodes == most_nodes:
-                                    return TOO_MANY_NODES
-                                self.parents[nodes] = node
-                                self.node_states[nodes] = loop
-                                self.repeats[nodes] = quiet
-                                i += quiet
-                                if done:
-                                    best = nodes
-                                    best_end = i
-                                if i < high:
-                                    # sums are brought up to date row by row
-                                    self.work += quiet >> 6
-                                    count = self.behind_leap(here, loop, i, nodes)
-                                nodes += 1
                     if open_:
                         break
                     if self.carries_on:
-                        return OUTPUT_FULL
+                        return codes.OUTPUT_FULL
                     late = False
                     if best == -2:
                         if (
                             timeouts
                             and count > 0
                             and i > row
-                            and (row >= reported[part] or skip == NEXT_ROW)
+                            and (row >= reported[part] or skip == codes.NEXT_ROW)
                         ):
                             late = True
                             best = self.nodes_of[here, 0]
@@ -353,7 +354,7 @@ class Search(WaitingRuns):
                             resume[part] = row + 1
                             continue
                     if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
-                        return OUTPUT_FULL
+                        return codes.OUTPUT_FULL
                     target = -1
                     at = written + (best_end - row) - 1
                     node = best
@@ -361,7 +362,11 @@ class Search(WaitingRuns):
                     for i in range(best_end - 1, row - 1, -1):
                         state = self.node_states[node]
                         out[at] = state
-                        if skip >= TO_FIRST and targets[state] and (skip == TO_FIRST or target < 0):
+                        if (
+                            skip >= codes.TO_FIRST
+                            and targets[state]
+                            and (skip == codes.TO_FIRST or target < 0)
+                        ):
                             target = i
                         at -= 1
                         quiet += 1
@@ -374,22 +379,24 @@ class Search(WaitingRuns):
                     if timeouts:
                         timed_out[matches] = late
                     matches += 1
+                    if self.remembers and (skip != codes.PAST_LAST_ROW or self.numbered):
+                        self.dead.since = row + 1
                     if late:
                         reported[part] = best_end
                         resume[part] = row + 1
                         continue
                     numbers[part] += 1
-                    if best_end == row or skip == NEXT_ROW:
+                    if best_end == row or skip == codes.NEXT_ROW:
                         resume[part] = row + 1
-                    elif skip == PAST_LAST_ROW:
+                    elif skip == codes.PAST_LAST_ROW:
                         resume[part] = best_end
                     else:
                         if target < 0 or target == row:
                             progress[4] = row
-                            return NOT_MAPPED if target < 0 else FIRST_ROW
+                            return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
                         resume[part] = target
                 part += 1
             progress[0] = part
             progress[2] = matches
             progress[3] = written
-            return FINISHED
+            return codes.FINISHED

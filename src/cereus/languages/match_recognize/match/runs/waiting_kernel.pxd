@@ -1,4 +1,5 @@
 from cereus.languages.match_recognize.match.runs.conditions_kernel cimport SlotConditions
+from cereus.languages.match_recognize.match.runs.dead_kernel cimport DeadRuns
 from cereus.languages.match_recognize.match.stretches.stretches_kernel cimport QuietStretches
 
 
@@ -23,17 +24,31 @@ cdef class WaitingRuns(SlotConditions):
     cdef long long[::1] buckets
     cdef long long[::1] chains
     cdef long long stamp
+    cdef long long hashed
 
     # how runs leap over rows, if they do, and which run does
     cdef bint leaps
     cdef QuietStretches stretches
     cdef Py_ssize_t leaping
 
+    # where runs of earlier starts came to nothing, if that is remembered
+    cdef bint remembers
+    cdef bint numbered
+    cdef DeadRuns dead
+
     # whether runs count that cannot be completed
     cdef bint timeouts
 
     cdef bint wait(
         self, int side, Py_ssize_t count, int from_side, Py_ssize_t run, int state, long long node
+    ) noexcept nogil
+    cdef bint is_same(
+        self, int side, Py_ssize_t other, Py_ssize_t run, int state
+    ) noexcept nogil
+    cdef Py_ssize_t bucket(self, int side, Py_ssize_t run, int state) noexcept nogil
+    cdef void put(self, int side, Py_ssize_t run, Py_ssize_t bucket) noexcept nogil
+    cdef Py_ssize_t still_open(
+        self, int side, Py_ssize_t count, Py_ssize_t start, Py_ssize_t row
     ) noexcept nogil
     cdef Py_ssize_t quiet_rows(
         self, int here, Py_ssize_t count, int loop, Py_ssize_t start, Py_ssize_t row,

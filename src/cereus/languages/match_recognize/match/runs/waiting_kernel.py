@@ -13,30 +13,20 @@ from typing import Any
 
 import cython
 
-from cereus.languages.match_recognize.match import codes
-
 if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.runs.conditions_kernel import (
         SlotConditions,
     )
 else:
+    from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.runs.conditions_kernel import SlotConditions
 
-SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
-FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
-SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
-COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
-COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
-SUM_INT = cython.declare(cython.int, codes.SUM_INT)
-SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
-MIN_INT = cython.declare(cython.int, codes.MIN_INT)
-MAX_INT = cython.declare(cython.int, codes.MAX_INT)
-MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
-MAY_END = cython.declare(cython.int, codes.MAY_END)
-BLOCK_BITS = cython.declare(cython.int, codes.BLOCK_BITS)
-BLOCK_SIZES = cython.declare(cython.int, codes.BLOCK_SIZES)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 SMALL_PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
+FEW = cython.declare(cython.Py_ssize_t, 8)
+"""Up to so many runs are compared one by one; of more, places are remembered by what they hash to.
+"""
 
 
 @cython.cclass
@@ -60,7 +50,9 @@ class WaitingRuns(SlotConditions):
         self.slots = tables.live.shape[1]
         self.float_slots = tables.live_floats.shape[1]
         self.stamp = 0
+        self.hashed = -1
         self.leaps = False
+        self.remembers = False
         self.leaping = 0
         self.timeouts = False
 
@@ -74,6 +66,16 @@ class WaitingRuns(SlotConditions):
         self.chains = room.chains
         if self.leaps:
             self.stretches.use_runs(room.cells, room.float_cells)
+        if self.remembers:
+            self.dead.use_runs(room.cells, room.float_cells)
+
+    def remember(self, dead: Any, numbered: bool, room: Any) -> None:
+        """Leave out runs that came to nothing before. All rows are there. With `numbered`,
+        conditions ask for the number of the match."""
+        self.dead = dead
+        self.dead.use_runs(room.cells, room.float_cells)
+        self.numbered = numbered
+        self.remembers = True
 
     def leap(self, stretches: Any, room: Any) -> None:
         """Leap over rows of which blocks tell that nothing happens there. All rows are there."""
@@ -93,55 +95,103 @@ class WaitingRuns(SlotConditions):
         """Let a run (its slots are those of `run` on `from_side`) wait in a state as number
         `count`, unless a more preferred one waits there with the same live slots."""
         cython.declare(j=cython.Py_ssize_t, other=cython.longlong, bucket=cython.Py_ssize_t)
-        cython.declare(same=cython.bint, mask=cython.Py_ssize_t)
-        hash_: cython.ulonglong = cython.cast(cython.ulonglong, state) * PRIME
         for j in range(self.slots):
-            if self.live[state, j]:
-                self.cells[side, count, j] = self.cells[from_side, run, j]
-                hash_ = (
-                    hash_ ^ cython.cast(cython.ulonglong, self.cells[side, count, j])
-                ) * SMALL_PRIME
-                hash_ = hash_ ^ (hash_ >> 29)
-            else:
-                self.cells[side, count, j] = self.initial[j]
+            self.cells[side, count, j] = (
+                self.cells[from_side, run, j] if self.live[state, j] else self.initial[j]
+            )
         for j in range(self.float_slots):
-            if self.live_floats[state, j]:
-                self.float_cells[side, count, j] = self.float_cells[from_side, run, j]
-                if cython.compiled:  # as Python, NaN is no number of any kind
-                    hash_ = (
-                        hash_
-                        ^ cython.cast(cython.ulonglong, self.float_cells[side, count, j] * 1024)
-                    ) * SMALL_PRIME
-                    hash_ = hash_ ^ (hash_ >> 29)
-            else:
-                self.float_cells[side, count, j] = 0.0
-        mask = self.buckets.shape[0] - 1
-        bucket = cython.cast(cython.Py_ssize_t, hash_ & cython.cast(cython.ulonglong, mask))
-        # a bucket holds the stamp of its row, and in it the last run that was put there
-        other = self.buckets[bucket] - self.stamp
-        if other < 0:
-            other = -1
-        while other >= 0:
-            if self.states[side, other] == state:
-                same = True
-                for j in range(self.slots):
-                    if self.cells[side, other, j] != self.cells[side, count, j]:
-                        same = False
-                        break
-                if same:
-                    for j in range(self.float_slots):
-                        if self.float_cells[side, other, j] != self.float_cells[side, count, j]:
-                            same = False
-                            break
-                if same:
+            self.float_cells[side, count, j] = (
+                self.float_cells[from_side, run, j] if self.live_floats[state, j] else 0.0
+            )
+        if count < FEW:
+            for other in range(count):
+                if self.is_same(side, other, count, state):
                     return False
-            other = self.chains[other]
-        other = self.buckets[bucket] - self.stamp
-        self.chains[count] = other if other >= 0 else -1
-        self.buckets[bucket] = self.stamp + count
+        else:
+            if self.hashed != self.stamp:
+                for other in range(count):
+                    self.put(side, other, self.bucket(side, other, self.states[side, other]))
+                self.hashed = self.stamp
+            bucket = self.bucket(side, count, state)
+            other = self.buckets[bucket] - self.stamp
+            while other >= 0:
+                if self.is_same(side, other, count, state):
+                    return False
+                other = self.chains[other]
+            self.put(side, count, bucket)
         self.states[side, count] = state
         self.nodes_of[side, count] = node
         return True
+
+    def is_same(
+        self,
+        side: cython.int,
+        other: cython.Py_ssize_t,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+    ) -> cython.bint:
+        """Whether a run waits in this state with the slots of another."""
+        j: cython.Py_ssize_t
+        if self.states[side, other] != state:
+            return False
+        for j in range(self.slots):
+            if self.cells[side, other, j] != self.cells[side, run, j]:
+                return False
+        for j in range(self.float_slots):
+            if self.float_cells[side, other, j] != self.float_cells[side, run, j]:
+                return False
+        return True
+
+    def bucket(
+        self, side: cython.int, run: cython.Py_ssize_t, state: cython.int
+    ) -> cython.Py_ssize_t:
+        """Where runs of this state and with these slots are kept."""
+        j: cython.Py_ssize_t
+        hash_: cython.ulonglong = cython.cast(cython.ulonglong, state) * PRIME
+        for j in range(self.slots):
+            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.cells[side, run, j])) * SMALL_PRIME
+            hash_ = hash_ ^ (hash_ >> 29)
+        if cython.compiled:  # as Python, NaN is no number of any kind
+            for j in range(self.float_slots):
+                hash_ = (
+                    hash_ ^ cython.cast(cython.ulonglong, self.float_cells[side, run, j] * 1024)
+                ) * SMALL_PRIME
+                hash_ = hash_ ^ (hash_ >> 29)
+        return cython.cast(
+            cython.Py_ssize_t,
+            hash_ & cython.cast(cython.ulonglong, self.buckets.shape[0] - 1),
+        )
+
+    def put(
+        self, side: cython.int, run: cython.Py_ssize_t, bucket: cython.Py_ssize_t
+    ) -> cython.void:
+        """A bucket holds the stamp of its row, and in it the last run that was put there."""
+        other: cython.longlong = self.buckets[bucket] - self.stamp
+        self.chains[run] = other if other >= 0 else -1
+        self.buckets[bucket] = self.stamp + run
+
+    def still_open(
+        self,
+        side: cython.int,
+        count: cython.Py_ssize_t,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Leave out the runs that came to nothing before, and say how many are left."""
+        cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, left=cython.Py_ssize_t)
+        left = 0
+        for k in range(count):
+            if self.dead.is_dead(side, k, self.states[side, k], start, row):
+                continue
+            if left < k:
+                self.states[side, left] = self.states[side, k]
+                self.nodes_of[side, left] = self.nodes_of[side, k]
+                for j in range(self.slots):
+                    self.cells[side, left, j] = self.cells[side, k, j]
+                for j in range(self.float_slots):
+                    self.float_cells[side, left, j] = self.float_cells[side, k, j]
+            left += 1
+        return left
 
     def quiet_rows(
         self,
@@ -155,8 +205,8 @@ class WaitingRuns(SlotConditions):
         """Leap over rows from `row` on that change nothing, and say how many: of all that waits
         only the run in the state `loop` can go on, which was the only one at the row before."""
         cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, k=cython.Py_ssize_t)
-        cython.declare(level=cython.int, limit=cython.int, failed=cython.bint)
-        if row - start > 2 and row & ((1 << BLOCK_BITS) - 1):
+        cython.declare(level=cython.int, limit=cython.int)
+        if row - start > 2 and row & ((1 << codes.BLOCK_BITS) - 1):
             return 0
         self.leaping = -1
         for k in range(count):
@@ -168,23 +218,25 @@ class WaitingRuns(SlotConditions):
             return high - row
         at = row
         limit = 1
-        failed = False
         while True:
             level = limit
             while level > 0 and at & (
-                (cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)) - 1
+                (cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)) - 1
             ):
                 level -= 1
             while level > 0 and not self.is_quiet(here, loop, start, at, high, level):
                 level -= 1
                 limit = level
-                failed = True
             if level == 0:
                 return at - row
-            size = cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)
+            size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
             self.pass_block(here, loop, at, size, self.stretches.starts[level - 1] + at // size)
             at += size
-            if not failed and level == limit and limit < BLOCK_SIZES:
+            if self.remembers and self.dead.pause == 0:
+                if self.dead.is_dead(here, self.leaping, loop, start, at):
+                    return at - row
+            # behind a block that was too large they may be large again
+            if level == limit and limit < codes.BLOCK_SIZES:
                 limit += 1
 
     def is_in_vain(
@@ -197,9 +249,9 @@ class WaitingRuns(SlotConditions):
     ) -> cython.bint:
         """Whether in no row from here to the end of the partition anything but `loop` can go on."""
         cython.declare(m=cython.Py_ssize_t, rest=cython.Py_ssize_t)
-        if self.last[loop] or self.timeouts or self.stretches.loops[loop] == MAY_END:
+        if self.last[loop] or self.timeouts or self.stretches.loops[loop] == codes.MAY_END:
             return False
-        rest = self.stretches.starts[BLOCK_SIZES] + (row >> BLOCK_BITS)
+        rest = self.stretches.starts[codes.BLOCK_SIZES] + (row >> codes.BLOCK_BITS)
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             if (
                 self.moves[m] != loop
@@ -230,7 +282,7 @@ class WaitingRuns(SlotConditions):
         """Whether a block of the size number `level` from `row` on changes nothing."""
         cython.declare(m=cython.Py_ssize_t, size=cython.Py_ssize_t, block=cython.Py_ssize_t)
         cython.declare(state=cython.int, possible=cython.int)
-        size = cython.cast(cython.Py_ssize_t, 1) << (BLOCK_BITS + level - 1)
+        size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
         if row + size >= high:
             return False
         if self.length >= 0 and self.times[row + size - 1] - self.times[start] >= self.length:
@@ -271,39 +323,41 @@ class WaitingRuns(SlotConditions):
             slot = self.updates[k, 1]
             column = self.updates[k, 2]
             of = self.updates[k, 3]
-            if kind == COUNT_ROWS:
+            if kind == codes.COUNT_ROWS:
                 self.cells[here, run, slot] += size
-            elif kind == SHIFT_ROW or kind == SHIFT_LABEL:
+            elif kind == codes.SHIFT_ROW or kind == codes.SHIFT_LABEL:
                 for j in range(column - 1, -1, -1):
                     if j >= size:
                         self.cells[here, run, slot + j] = self.cells[here, run, slot + j - size]
                     else:
                         self.cells[here, run, slot + j] = (
-                            row + size - 1 - j if kind == SHIFT_ROW else label
+                            row + size - 1 - j if kind == codes.SHIFT_ROW else label
                         )
-            elif kind == FIRST_ROWS or not self.stretches.any_valid[column, block]:
+            elif kind == codes.FIRST_ROWS or not self.stretches.any_valid[column, block]:
                 continue
-            elif kind == COUNT_VALID:
+            elif kind == codes.COUNT_VALID:
                 self.cells[here, run, slot] += size
-            elif kind == SUM_INT:
+            elif kind == codes.NOTE_VALID:
+                self.cells[here, run, slot] = 1
+            elif kind == codes.SUM_INT:
                 self.cells[here, run, slot] += self.stretches.totals[column, block]
-            elif kind == SUM_FLOAT:
+            elif kind == codes.SUM_FLOAT:
                 # one after the other, as rows are read: rounding depends on the order
                 total = self.float_cells[here, run, slot]
                 for j in range(row, row + size):
                     total += self.floats[column, j]
                 self.float_cells[here, run, slot] = total
-            elif kind == MIN_INT:
+            elif kind == codes.MIN_INT:
                 if self.cells[here, run, of] == 0 or (
                     self.stretches.low_ints[column, block] < self.cells[here, run, slot]
                 ):
                     self.cells[here, run, slot] = self.stretches.low_ints[column, block]
-            elif kind == MAX_INT:
+            elif kind == codes.MAX_INT:
                 if self.cells[here, run, of] == 0 or (
                     self.stretches.high_ints[column, block] > self.cells[here, run, slot]
                 ):
                     self.cells[here, run, slot] = self.stretches.high_ints[column, block]
-            elif kind == MIN_FLOAT:
+            elif kind == codes.MIN_FLOAT:
                 if self.cells[here, run, of] == 0 or not (
                     self.stretches.low_floats[column, block] >= self.float_cells[here, run, slot]
                 ):
@@ -322,16 +376,16 @@ class WaitingRuns(SlotConditions):
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
             kind = self.updates[k, 0]
             column = self.updates[k, 2]
-            if kind == FIRST_ROWS:
+            if kind == codes.FIRST_ROWS:
                 if self.cells[here, self.leaping, self.updates[k, 1] + column - 1] == self.none:
                     return True
-            elif kind >= COUNT_VALID:
+            elif kind >= codes.COUNT_VALID:
                 if (
                     self.stretches.any_valid[column, block]
                     and not self.stretches.all_valid[column, block]
                 ):
                     return True
-                if kind >= MIN_FLOAT and (
+                if kind >= codes.MIN_FLOAT and (
                     self.stretches.low_floats[column, block]
                     != self.stretches.low_floats[column, block]
                 ):

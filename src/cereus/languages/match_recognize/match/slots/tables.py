@@ -68,8 +68,8 @@ class RowTables:
     float_registers: npt.NDArray[np.float64] = field(
         default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.float64)
     )
-    known: npt.NDArray[np.uint8] = field(
-        default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.uint8)
+    known: npt.NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.int32)
     )
 
 

@@ -68,9 +68,11 @@ class SlotTotals:
             ("max", True): codes.MAX_FLOAT,
         }
         slot = group.float_at if real else group.at + 1
-        # the count is the group's first slot, and is updated last: extremes look at it
+        # the count is the group's first slot, and is updated last: extremes look at it. They only
+        # ask whether there is a value; a count would keep runs apart
+        count = codes.COUNT_VALID if function == "sum" else codes.NOTE_VALID
         self.groups.on_update(members, (kinds[function, real], slot, number, group.at))
-        self.groups.on_update(members, (codes.COUNT_VALID, group.at, number, 0))
+        self.groups.on_update(members, (count, group.at, number, 0))
 
     def result(self, function: str, group: Group, kind: Kind, unit: str) -> Loaded:
         if function == "avg":
@@ -81,17 +83,15 @@ class SlotTotals:
             op = codes.AVERAGE_FLOAT if real else codes.AVERAGE_INT
             self.code.add(op, to, group.float_at if real else group.at + 1, group.at)
             return Loaded(to, Kind.FLOAT)
-        count = Loaded(self.code.register(), Kind.INTEGER)
-        self.code.add(codes.SLOT_INT, count.register, 0, group.at)
         if function == "count":
-            return count
+            return self.count(group)
         raw = Loaded(self.code.register(), kind, unit)
         if kind is Kind.FLOAT:
             self.code.add(codes.SLOT_FLOAT, raw.register, 0, group.float_at)
         else:
             self.code.add(codes.SLOT_INT, raw.register, 0, group.at + 1)
         if function in ("bool_or", "bool_and", "count_if"):
-            return self.of_booleans(function, raw, count, group)
+            return self.of_booleans(function, raw, group)
         return self.if_any(raw, group)
 
     def if_any(self, value: Loaded, group: Group) -> Loaded:
@@ -99,10 +99,16 @@ class SlotTotals:
         self.code.add(codes.VALID_IF, to, value.register, group.at)
         return replace(value, register=to)
 
-    def of_booleans(self, function: str, true: Loaded, count: Loaded, group: Group) -> Loaded:
+    def count(self, group: Group) -> Loaded:
+        to = self.code.register()
+        self.code.add(codes.SLOT_INT, to, 0, group.at)
+        return Loaded(to, Kind.INTEGER)
+
+    def of_booleans(self, function: str, true: Loaded, group: Group) -> Loaded:
         if function == "count_if":
             return replace(true, kind=Kind.INTEGER)
         if function == "bool_and":
-            return self.if_any(self.code.emit(codes.EQUAL, Kind.BOOLEAN, true, count), group)
+            every = self.code.emit(codes.EQUAL, Kind.BOOLEAN, true, self.count(group))
+            return self.if_any(every, group)
         none = self.code.literal(constant(0))
         return self.if_any(self.code.emit(codes.LESS, Kind.BOOLEAN, none, true), group)

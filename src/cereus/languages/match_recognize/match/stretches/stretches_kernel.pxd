@@ -48,7 +48,7 @@ cdef class QuietStretches:
     cdef long long[::1] high
     cdef double[::1] low_float
     cdef double[::1] high_float
-    cdef unsigned char[::1] known
+    cdef int[::1] known
 
     cdef int always_alive(self, Py_ssize_t block, int state) noexcept nogil
     cdef int truth(

@@ -20,127 +20,18 @@ from typing import Any
 
 import cython
 
-from cereus.languages.match_recognize.match import codes
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
+else:
+    from cereus.languages.match_recognize.match import codes
 
-UNSURE = cython.declare(cython.int, codes.UNSURE)
-AT_ROW = cython.declare(cython.int, codes.AT_ROW)
-AT_SLOT = cython.declare(cython.int, codes.AT_SLOT)
-AT_FIRST = cython.declare(cython.int, codes.AT_FIRST)
-AT_LAST = cython.declare(cython.int, codes.AT_LAST)
-SLOT_INT = cython.declare(cython.int, codes.SLOT_INT)
-SLOT_FLOAT = cython.declare(cython.int, codes.SLOT_FLOAT)
-CONSTANT_INT = cython.declare(cython.int, codes.CONSTANT_INT)
-CONSTANT_FLOAT = cython.declare(cython.int, codes.CONSTANT_FLOAT)
-MATCH_NUMBER = cython.declare(cython.int, codes.MATCH_NUMBER)
-MATCH_LENGTH = cython.declare(cython.int, codes.MATCH_LENGTH)
-AVERAGE_INT = cython.declare(cython.int, codes.AVERAGE_INT)
-AVERAGE_FLOAT = cython.declare(cython.int, codes.AVERAGE_FLOAT)
-TO_FLOAT = cython.declare(cython.int, codes.TO_FLOAT)
-EQUAL = cython.declare(cython.int, codes.EQUAL)
-LESS = cython.declare(cython.int, codes.LESS)
-LESS_EQUAL = cython.declare(cython.int, codes.LESS_EQUAL)
-EQUAL_FLOAT = cython.declare(cython.int, codes.EQUAL_FLOAT)
-LESS_FLOAT = cython.declare(cython.int, codes.LESS_FLOAT)
-LESS_EQUAL_FLOAT = cython.declare(cython.int, codes.LESS_EQUAL_FLOAT)
-NOT = cython.declare(cython.int, codes.NOT)
-AND = cython.declare(cython.int, codes.AND)
-OR = cython.declare(cython.int, codes.OR)
-IS_NULL = cython.declare(cython.int, codes.IS_NULL)
-ADD = cython.declare(cython.int, codes.ADD)
-SUBTRACT = cython.declare(cython.int, codes.SUBTRACT)
-ADD_FLOAT = cython.declare(cython.int, codes.ADD_FLOAT)
-SUBTRACT_FLOAT = cython.declare(cython.int, codes.SUBTRACT_FLOAT)
-DIVIDE_FLOAT = cython.declare(cython.int, codes.DIVIDE_FLOAT)
-COPY = cython.declare(cython.int, codes.COPY)
-CHOOSE = cython.declare(cython.int, codes.CHOOSE)
-IF_KNOWN = cython.declare(cython.int, codes.IF_KNOWN)
-SIZE_INT = cython.declare(cython.int, codes.SIZE_INT)
-SIZE_FLOAT = cython.declare(cython.int, codes.SIZE_FLOAT)
-GREATEST_INT = cython.declare(cython.int, codes.GREATEST_INT)
-LEAST_INT = cython.declare(cython.int, codes.LEAST_INT)
-GREATEST_FLOAT = cython.declare(cython.int, codes.GREATEST_FLOAT)
-VALID_IF = cython.declare(cython.int, codes.VALID_IF)
-SHIFT_ROW = cython.declare(cython.int, codes.SHIFT_ROW)
-SHIFT_LABEL = cython.declare(cython.int, codes.SHIFT_LABEL)
-FIRST_ROWS = cython.declare(cython.int, codes.FIRST_ROWS)
-COUNT_ROWS = cython.declare(cython.int, codes.COUNT_ROWS)
-COUNT_VALID = cython.declare(cython.int, codes.COUNT_VALID)
-SUM_INT = cython.declare(cython.int, codes.SUM_INT)
-SUM_FLOAT = cython.declare(cython.int, codes.SUM_FLOAT)
-MIN_INT = cython.declare(cython.int, codes.MIN_INT)
-MIN_FLOAT = cython.declare(cython.int, codes.MIN_FLOAT)
-BLOCK_BITS = cython.declare(cython.int, codes.BLOCK_BITS)
-BLOCK_SIZES = cython.declare(cython.int, codes.BLOCK_SIZES)
+
 HUGE = cython.declare(cython.double, 9.2e18)
 """Whole numbers beyond are NULL."""
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
 SLACK = cython.declare(cython.double, 1e-15)
 """How far a sum of floats may be from another, for each number and in parts of their sizes."""
-
-
-@cython.ccall
-def join_rests(blocks: Any, rows: Any) -> None:
-    """Make rests of the copies of the smallest blocks: from the last on, each with the rest behind
-    it, or with the rows that are left in its partition."""
-    first: cython.Py_ssize_t = blocks.starts[BLOCK_SIZES]
-    cuts: cython.const[cython.longlong][::1] = blocks.cuts
-    summed: cython.const[cython.uchar][::1] = blocks.summed
-    low_ints: cython.longlong[:, ::1] = blocks.low_ints
-    high_ints: cython.longlong[:, ::1] = blocks.high_ints
-    low_floats: cython.double[:, ::1] = blocks.low_floats
-    high_floats: cython.double[:, ::1] = blocks.high_floats
-    any_valid: cython.uchar[:, ::1] = blocks.any_valid
-    all_valid: cython.uchar[:, ::1] = blocks.all_valid
-    low_sums: cython.double[:, ::1] = blocks.low_sums
-    high_sums: cython.double[:, ::1] = blocks.high_sums
-    spreads: cython.double[:, ::1] = blocks.spreads
-    totals: cython.const[cython.double][:, ::1] = blocks.small_totals
-    ints: cython.const[cython.longlong][:, ::1] = rows.ints
-    floats: cython.const[cython.double][:, ::1] = rows.floats
-    valid: cython.const[cython.uchar][:, ::1] = rows.valid
-    cython.declare(c=cython.Py_ssize_t, b=cython.Py_ssize_t, at=cython.Py_ssize_t)
-    cython.declare(r=cython.Py_ssize_t, total=cython.double, value=cython.double)
-    with cython.nogil:
-        for c in range(low_ints.shape[0]):
-            for b in range(cuts.shape[0] - 2, -1, -1):
-                at = first + b
-                if cuts[b] == 0:
-                    low_ints[c, at] = min(low_ints[c, at], low_ints[c, at + 1])
-                    high_ints[c, at] = max(high_ints[c, at], high_ints[c, at + 1])
-                    # what is no number stays
-                    if low_floats[c, at] == low_floats[c, at]:
-                        if not low_floats[c, at] <= low_floats[c, at + 1]:
-                            low_floats[c, at] = low_floats[c, at + 1]
-                        if not high_floats[c, at] >= high_floats[c, at + 1]:
-                            high_floats[c, at] = high_floats[c, at + 1]
-                    any_valid[c, at] = any_valid[c, at] or any_valid[c, at + 1]
-                    all_valid[c, at] = all_valid[c, at] and all_valid[c, at + 1]
-                    low_sums[c, at] = min(low_sums[c, at], totals[c, b] + low_sums[c, at + 1])
-                    high_sums[c, at] = max(high_sums[c, at], totals[c, b] + high_sums[c, at + 1])
-                    spreads[c, at] += spreads[c, at + 1]
-                    continue
-                total = totals[c, b]
-                for r in range((b + 1) << BLOCK_BITS, cuts[b]):
-                    low_ints[c, at] = min(low_ints[c, at], ints[c, r])
-                    high_ints[c, at] = max(high_ints[c, at], ints[c, r])
-                    if low_floats[c, at] == low_floats[c, at]:
-                        if not low_floats[c, at] <= floats[c, r]:
-                            low_floats[c, at] = floats[c, r]
-                        if not high_floats[c, at] >= floats[c, r]:
-                            high_floats[c, at] = floats[c, r]
-                    any_valid[c, at] = any_valid[c, at] or valid[c, r]
-                    all_valid[c, at] = all_valid[c, at] and valid[c, r]
-                    if summed[c] and valid[c, r]:
-                        value = (
-                            floats[c, r]
-                            if summed[c] == 2
-                            else (cython.cast(cython.double, ints[c, r]))
-                        )
-                        total += value
-                        spreads[c, at] += value if value > 0 else -value
-                        low_sums[c, at] = min(low_sums[c, at], total)
-                        high_sums[c, at] = max(high_sums[c, at], total)
 
 
 @cython.cclass
@@ -193,7 +84,7 @@ class QuietStretches:
         """Whether a state is possible at all rows of a block (1), at none (0), or UNSURE."""
         if self.all_alive[block, state]:
             return 1
-        return UNSURE if self.any_alive[block, state] else 0
+        return codes.UNSURE if self.any_alive[block, state] else 0
 
     def truth(
         self,
@@ -218,87 +109,87 @@ class QuietStretches:
             to = self.code[k, 1]
             a = self.code[k, 2]
             b = self.code[k, 3]
-            if op == AT_ROW:
+            if op == codes.AT_ROW:
                 if not self._behind(to, a, 0, row, size, block):
-                    return UNSURE
-            elif op == AT_SLOT:
+                    return codes.UNSURE
+            elif op == codes.AT_SLOT:
                 if not self._in_slot(to, a, b, label, loop, side, run, row, size, block):
-                    return UNSURE
-            elif op == AT_FIRST:
+                    return codes.UNSURE
+            elif op == codes.AT_FIRST:
                 if start + b > row:
-                    return UNSURE
+                    return codes.UNSURE
                 self._exactly(to, a, start + b)
-            elif op == AT_LAST:
+            elif op == codes.AT_LAST:
                 if row - b < start or not self._behind(to, a, b, row, size, block):
-                    return UNSURE
-            elif op == SLOT_INT:
+                    return codes.UNSURE
+            elif op == codes.SLOT_INT:
                 if not self._whole(to, label, loop, side, run, b, row, size, block):
-                    return UNSURE
-            elif op == SLOT_FLOAT:
+                    return codes.UNSURE
+            elif op == codes.SLOT_FLOAT:
                 if not self._real(to, label, loop, side, run, b, row, size, block):
-                    return UNSURE
-            elif op == AVERAGE_INT or op == AVERAGE_FLOAT:
+                    return codes.UNSURE
+            elif op == codes.AVERAGE_INT or op == codes.AVERAGE_FLOAT:
                 if not self._average(
-                    op == AVERAGE_INT, to, label, loop, side, run, a, b, row, size, block
+                    op == codes.AVERAGE_INT, to, label, loop, side, run, a, b, row, size, block
                 ):
-                    return UNSURE
-            elif op == CONSTANT_INT:
+                    return codes.UNSURE
+            elif op == codes.CONSTANT_INT:
                 self.known[to] = b
                 self.low[to] = self.high[to] = self.constant_ints[a]
-            elif op == CONSTANT_FLOAT:
+            elif op == codes.CONSTANT_FLOAT:
                 self.known[to] = b
                 self.low_float[to] = self.high_float[to] = self.constant_floats[a]
-            elif op == MATCH_NUMBER:
+            elif op == codes.MATCH_NUMBER:
                 self.known[to] = 1
                 self.low[to] = self.high[to] = self.number
-            elif op == MATCH_LENGTH:
+            elif op == codes.MATCH_LENGTH:
                 self.known[to] = 1
                 self.low[to] = row - start + 1
                 self.high[to] = row - start + size
-            elif op == TO_FLOAT:
+            elif op == codes.TO_FLOAT:
                 self.known[to] = self.known[a]
                 self.low_float[to] = cython.cast(cython.double, self.low[a])
                 self.high_float[to] = cython.cast(cython.double, self.high[a])
-            elif op == VALID_IF:
+            elif op == codes.VALID_IF:
                 # the count is looked up in the register of the result, which is free
                 if not self._whole(to, label, loop, side, run, b, row, size, block):
-                    return UNSURE
+                    return codes.UNSURE
                 if self.low[to] <= 0 and self.high[to] > 0:
-                    return UNSURE
+                    return codes.UNSURE
                 self.known[to] = self.known[a] and self.low[to] > 0
                 self.low[to] = self.low[a]
                 self.high[to] = self.high[a]
                 self.low_float[to] = self.low_float[a]
                 self.high_float[to] = self.high_float[a]
-            elif op == NOT:
+            elif op == codes.NOT:
                 self.known[to] = self.known[a]
                 at = 1 - self.high[a]
                 self.high[to] = 1 - self.low[a]
                 self.low[to] = at
-            elif op == IS_NULL:
+            elif op == codes.IS_NULL:
                 self.low[to] = self.high[to] = 0 if self.known[a] else 1
                 self.known[to] = 1
-            elif op == AND or op == OR:
-                if not self._joined(op == OR, to, a, b):
-                    return UNSURE
-            elif op == COPY or op == CHOOSE or op == IF_KNOWN:
+            elif op == codes.AND or op == codes.OR:
+                if not self._joined(op == codes.OR, to, a, b):
+                    return codes.UNSURE
+            elif op == codes.COPY or op == codes.CHOOSE or op == codes.IF_KNOWN:
                 if not self._chosen(op, to, a, b):
-                    return UNSURE
-            elif op == SIZE_INT or op == SIZE_FLOAT:
-                if not self._size(op == SIZE_INT, to, a):
-                    return UNSURE
+                    return codes.UNSURE
+            elif op == codes.SIZE_INT or op == codes.SIZE_FLOAT:
+                if not self._size(op == codes.SIZE_INT, to, a):
+                    return codes.UNSURE
             elif not self.known[a] or not self.known[b]:
                 self.known[to] = 0
-            elif op <= LESS_EQUAL_FLOAT:
+            elif op <= codes.LESS_EQUAL_FLOAT:
                 self._compared(op, to, a, b)
-            elif op >= GREATEST_INT:
+            elif op >= codes.GREATEST_INT:
                 if not self._extreme(op, to, a, b):
-                    return UNSURE
+                    return codes.UNSURE
             elif not self._computed(op, to, a, b):
-                return UNSURE
+                return codes.UNSURE
         if not self.known[0]:
             return 0
-        return cython.cast(cython.int, self.low[0]) if self.low[0] == self.high[0] else UNSURE
+        return cython.cast(cython.int, self.low[0]) if self.low[0] == self.high[0] else codes.UNSURE
 
     def _exactly(self, to: cython.int, column: cython.int, at: cython.Py_ssize_t) -> cython.void:
         """The value of a column at one row, whichever row of the block is at hand."""
@@ -317,8 +208,8 @@ class QuietStretches:
     ) -> cython.bint:
         """A column, so many rows before the row at hand; False where there are no bounds."""
         cython.declare(first=cython.Py_ssize_t, any_=cython.bint, all_=cython.bint)
-        if block >= self.starts[BLOCK_SIZES]:
-            first = block = self.starts[BLOCK_SIZES] + ((row - back) >> BLOCK_BITS)
+        if block >= self.starts[codes.BLOCK_SIZES]:
+            first = block = self.starts[codes.BLOCK_SIZES] + ((row - back) >> codes.BLOCK_BITS)
         else:
             if back > size:
                 return False
@@ -363,26 +254,26 @@ class QuietStretches:
         at: cython.Py_ssize_t = self.cells[side, run, slot]
         place: cython.int = self.places[slot]
         j: cython.int
-        if (not own and not by_loop) or (kind == FIRST_ROWS and at != self.none):
+        if (not own and not by_loop) or (kind == codes.FIRST_ROWS and at != self.none):
             self._exactly(to, column, at)
             return True
-        if kind == FIRST_ROWS:
+        if kind == codes.FIRST_ROWS:
             return False
         if not by_loop:
             if place > 0:
                 self._exactly(to, column, self.cells[side, run, slot - 1])
                 return True
-            if kind == SHIFT_LABEL:
+            if kind == codes.SHIFT_LABEL:
                 self._exactly(to, column, label)
                 return True
             return self._behind(to, column, 0, row, size, block)
         # what the loop reads moves on with it, if it was the loop that was read so far
         for j in range(place if own else place + 1):
             if self.cells[side, run, slot - place + j] != (
-                loop if kind == SHIFT_LABEL else row - 1 - j
+                loop if kind == codes.SHIFT_LABEL else row - 1 - j
             ):
                 return False
-        if kind == SHIFT_LABEL:
+        if kind == codes.SHIFT_LABEL:
             self._exactly(to, column, label if own and place == 0 else loop)
             return True
         return self._behind(to, column, place if own else place + 1, row, size, block)
@@ -409,22 +300,28 @@ class QuietStretches:
         self.low[to] = self.high[to] = value
         if kind < 0:
             return True
-        if kind == COUNT_ROWS or kind == COUNT_VALID:
-            if kind == COUNT_ROWS or self.any_valid[column, block]:
+        if kind == codes.COUNT_ROWS or kind == codes.COUNT_VALID:
+            if kind == codes.COUNT_ROWS or self.any_valid[column, block]:
                 self.high[to] = value + own + (size - 1 if by_loop else 0)
-            if kind == COUNT_ROWS or self.all_valid[column, block]:
+            if kind == codes.COUNT_ROWS or self.all_valid[column, block]:
                 self.low[to] = value + own
             return True
         if not self.any_valid[column, block]:
             return True
-        if kind == SUM_INT:
+        if kind == codes.NOTE_VALID:
+            # before the row at hand, the loop may have noted a value or not
+            if own and self.all_valid[column, block]:
+                self.low[to] = 1
+            self.high[to] = 1
+            return True
+        if kind == codes.SUM_INT:
             return self._whole_sum(to, column, own, by_loop, row, size, block)
         if self.cells[side, run, self.counts[slot]] == 0:
             if not own or not self.all_valid[column, block]:
                 return False
             self.low[to] = self.low_ints[column, block]
             self.high[to] = self.high_ints[column, block]
-        elif kind == MIN_INT:
+        elif kind == codes.MIN_INT:
             self.low[to] = min(value, self.low_ints[column, block])
             if own and self.all_valid[column, block]:
                 self.high[to] = min(value, self.high_ints[column, block])
@@ -451,7 +348,7 @@ class QuietStretches:
         if not by_loop:
             low = min(0.0, cython.cast(cython.double, self.low_ints[column, block]))
             high = max(0.0, cython.cast(cython.double, self.high_ints[column, block]))
-        elif block >= self.starts[BLOCK_SIZES] and row & ((1 << BLOCK_BITS) - 1):
+        elif block >= self.starts[codes.BLOCK_SIZES] and row & ((1 << codes.BLOCK_BITS) - 1):
             return False  # sums of a rest are those from its first row on
         elif not own:
             low = min(low, 0.0)
@@ -485,11 +382,13 @@ class QuietStretches:
         cython.declare(low=cython.double, high=cython.double, slack=cython.double)
         low = high = value
         if kind >= 0 and self.any_valid[column, block]:
-            if kind == SUM_FLOAT:
+            if kind == codes.SUM_FLOAT:
                 if not by_loop:
                     low = min(0.0, self.low_floats[column, block])
                     high = max(0.0, self.high_floats[column, block])
-                elif block >= self.starts[BLOCK_SIZES] and row & ((1 << BLOCK_BITS) - 1):
+                elif block >= self.starts[codes.BLOCK_SIZES] and row & (
+                    (1 << codes.BLOCK_BITS) - 1
+                ):
                     return False
                 else:
                     low = self.low_sums[column, block]
@@ -506,7 +405,7 @@ class QuietStretches:
                     return False
                 low = self.low_floats[column, block]
                 high = self.high_floats[column, block]
-            elif kind == MIN_FLOAT:
+            elif kind == codes.MIN_FLOAT:
                 low = min(value, self.low_floats[column, block])
                 if own and self.all_valid[column, block]:
                     high = min(value, self.high_floats[column, block])
@@ -620,7 +519,7 @@ class QuietStretches:
 
     def _chosen(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
         """One of two values; False where they cannot be taken together."""
-        if op == CHOOSE:
+        if op == codes.CHOOSE:
             if not self.known[a] or self.high[a] == 0:
                 return True
             if self.low[a] == 0:
@@ -633,7 +532,7 @@ class QuietStretches:
                 self.high_float[to] = max(self.high_float[to], self.high_float[b])
                 return self._is_number(to, to) and self._is_number(b, b)
             a = b
-        elif op == IF_KNOWN and not self.known[a]:
+        elif op == codes.IF_KNOWN and not self.known[a]:
             return True
         self.known[to] = self.known[a]
         self.low[to] = self.low[a]
@@ -673,15 +572,15 @@ class QuietStretches:
     def _extreme(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
         """The greater or the smaller of two values that are known."""
         self.known[to] = 1
-        if op == GREATEST_INT:
+        if op == codes.GREATEST_INT:
             self.low[to] = max(self.low[a], self.low[b])
             self.high[to] = max(self.high[a], self.high[b])
-        elif op == LEAST_INT:
+        elif op == codes.LEAST_INT:
             self.low[to] = min(self.low[a], self.low[b])
             self.high[to] = min(self.high[a], self.high[b])
         elif not self._is_number(a, b):
             return False
-        elif op == GREATEST_FLOAT:
+        elif op == codes.GREATEST_FLOAT:
             self.low_float[to] = max(self.low_float[a], self.low_float[b])
             self.high_float[to] = max(self.high_float[a], self.high_float[b])
         else:
@@ -694,20 +593,20 @@ class QuietStretches:
     ) -> cython.void:
         """Two values that are known: surely so, surely not, or either."""
         cython.declare(sure=cython.bint, never=cython.bint)
-        if op == EQUAL:
+        if op == codes.EQUAL:
             sure = self.low[a] == self.high[a] == self.low[b] == self.high[b]
             never = self.high[a] < self.low[b] or self.high[b] < self.low[a]
-        elif op == LESS:
+        elif op == codes.LESS:
             sure = self.high[a] < self.low[b]
             never = self.low[a] >= self.high[b]
-        elif op == LESS_EQUAL:
+        elif op == codes.LESS_EQUAL:
             sure = self.high[a] <= self.low[b]
             never = self.low[a] > self.high[b]
-        elif op == EQUAL_FLOAT:
+        elif op == codes.EQUAL_FLOAT:
             sure = self.low_float[a] == self.high_float[a] == self.low_float[b]
             sure = sure and self.low_float[b] == self.high_float[b]
             never = self.high_float[a] < self.low_float[b] or self.high_float[b] < self.low_float[a]
-        elif op == LESS_FLOAT:
+        elif op == codes.LESS_FLOAT:
             sure = self.high_float[a] < self.low_float[b]
             never = self.low_float[a] >= self.high_float[b]
         else:
@@ -724,17 +623,17 @@ class QuietStretches:
         The operations are monotonic in each value, so the bounds are among the corners."""
         cython.declare(f=cython.double, least=cython.double, most=cython.double)
         cython.declare(corner=cython.int, whole=cython.longlong)
-        if op == DIVIDE_FLOAT and self.low_float[b] <= 0 <= self.high_float[b]:
+        if op == codes.DIVIDE_FLOAT and self.low_float[b] <= 0 <= self.high_float[b]:
             return False
         least = most = self._corner(op, a, b, 0)
         for corner in range(4):
             f = self._corner(op, a, b, corner)
-            if f - f != 0 or (op < ADD_FLOAT and not -HUGE < f < HUGE):
+            if f - f != 0 or (op < codes.ADD_FLOAT and not -HUGE < f < HUGE):
                 return False
             least = min(least, f)
             most = max(most, f)
         self.known[to] = 1
-        if op >= ADD_FLOAT:
+        if op >= codes.ADD_FLOAT:
             self.low_float[to] = least
             self.high_float[to] = most
             return True
@@ -750,17 +649,17 @@ class QuietStretches:
     ) -> cython.double:
         """What is computed of two bounds, as a float."""
         cython.declare(f=cython.double, g=cython.double)
-        if op >= ADD_FLOAT:
+        if op >= codes.ADD_FLOAT:
             f = self.high_float[a] if corner & 1 else self.low_float[a]
             g = self.high_float[b] if corner & 2 else self.low_float[b]
         else:
             f = cython.cast(cython.double, self.high[a] if corner & 1 else self.low[a])
             g = cython.cast(cython.double, self.high[b] if corner & 2 else self.low[b])
-        if op == ADD or op == ADD_FLOAT:
+        if op == codes.ADD or op == codes.ADD_FLOAT:
             return f + g
-        if op == SUBTRACT or op == SUBTRACT_FLOAT:
+        if op == codes.SUBTRACT or op == codes.SUBTRACT_FLOAT:
             return f - g
-        return f / g if op == DIVIDE_FLOAT else f * g
+        return f / g if op == codes.DIVIDE_FLOAT else f * g
 
     def _whole_corner(
         self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
@@ -769,6 +668,6 @@ class QuietStretches:
         cython.declare(x=cython.longlong, y=cython.longlong)
         x = self.high[a] if corner & 1 else self.low[a]
         y = self.high[b] if corner & 2 else self.low[b]
-        if op == ADD:
+        if op == codes.ADD:
             return x + y
-        return x - y if op == SUBTRACT else x * y
+        return x - y if op == codes.SUBTRACT else x * y

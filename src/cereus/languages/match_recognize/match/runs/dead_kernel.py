@@ -1,0 +1,95 @@
+"""Where runs of earlier starts were that led to no match.
+
+What becomes of a run depends on the row and the state that it waits for and on its live slots. If a
+run of an earlier start was in the same place, and no match came of it, a run that gets there is as
+good as dead. So starts that wait long for nothing, with extremes or last rows that soon are those
+of the starts before them, read only some rows.
+
+Invariants: an entry is written when a run comes to a place; it counts for later starts only. Of a
+start without a match all entries are dead, and of one with a match those behind its last row: the
+next start of SKIP PAST LAST ROW lies there. Where the search goes on inside a match, or where
+conditions ask for its number, entries up to then do not count (`forget`). Places collide: the
+later one stays, and nothing but time is lost.
+"""
+
+from typing import Any
+
+import cython
+
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+LOOKS = cython.declare(cython.longlong, 1 << 14)
+FEWEST = cython.declare(cython.longlong, 1 << 6)
+PAUSE = cython.declare(cython.longlong, 1 << 16)
+"""After so many looks it is seen whether so many found something. If not, there are none for so
+many rows."""
+
+
+@cython.cclass
+class DeadRuns:
+    """A table of places; `places` has the arrays of the same names."""
+
+    def __init__(self, places: Any) -> None:
+        self.entries = places.entries
+        self.float_entries = places.float_entries
+        self.back = places.back
+        self.since = 0
+        self.pause = 0
+        self.looks = 0
+        self.hits = 0
+
+    def use_runs(self, cells: Any, float_cells: Any) -> None:
+        """The slots of runs."""
+        self.cells = cells
+        self.float_cells = float_cells
+
+    def is_dead(
+        self,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether a run of `start` that waits for `row` in a state came to nothing before. If that
+        is not known, its place is noted."""
+        slots: cython.Py_ssize_t = self.cells.shape[2]
+        float_slots: cython.Py_ssize_t = self.float_cells.shape[2]
+        cython.declare(j=cython.Py_ssize_t, at=cython.Py_ssize_t, same=cython.bint)
+        hash_: cython.ulonglong = cython.cast(cython.ulonglong, row * 64 + state) * PRIME
+        for j in range(slots):
+            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.cells[side, run, j])) * PRIME
+            hash_ = hash_ ^ (hash_ >> 29)
+        at = cython.cast(
+            cython.Py_ssize_t,
+            (hash_ >> 7) & cython.cast(cython.ulonglong, self.entries.shape[0] - 1),
+        )
+        same = (
+            self.entries[at, 1] == row
+            and self.entries[at, 2] == state
+            and self.since <= self.entries[at, 0] < start
+        )
+        if same:
+            for j in range(slots):
+                if self.entries[at, 3 + j] != self.cells[side, run, j]:
+                    same = False
+                    break
+        if same:
+            for j in range(float_slots):
+                if self.float_entries[at, j] != self.float_cells[side, run, j]:
+                    same = False
+                    break
+        self.looks += 1
+        if same:
+            self.hits += 1
+            return True
+        if self.looks >= LOOKS:
+            self.pause = 0 if self.hits >= FEWEST else PAUSE
+            self.looks = self.hits = 0
+        self.entries[at, 0] = start
+        self.entries[at, 1] = row
+        self.entries[at, 2] = state
+        for j in range(slots):
+            self.entries[at, 3 + j] = self.cells[side, run, j]
+        for j in range(float_slots):
+            self.float_entries[at, j] = self.float_cells[side, run, j]
+        return False
