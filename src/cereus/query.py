@@ -244,6 +244,7 @@ class Query:
             self.compiled.split(events.schema),
             number,
             rows=events.quick_count(),
+            at_hand=events.table is not None,
             progress=progress,
         )
 

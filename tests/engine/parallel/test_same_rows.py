@@ -41,9 +41,10 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_parts(query: cereus.Query, table: pa.Table, threads: int) -> tuple[str, list[Any]]:
-    """How an input is cut in the end, and the rows."""
+    """How an input is cut in the end, and the rows. Two threads go on from batch to batch, three
+    cut every batch on its own, as they do with files."""
     run = query._start(source(table, query.stream), None, threads)
-    run.always, run.least = True, 3
+    run.always, run.least, run.at_hand = True, 3 if threads == 3 else 1, threads != 3
     found = [row for batch in run.batches() for row in batch.to_pylist()]
     return run.how, found
 

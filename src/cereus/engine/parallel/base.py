@@ -41,6 +41,7 @@ class BaseRun:
     """A query over an input, and who works on it.
 
     rows    how many events there are, if that is known
+    at_hand  all of them are in memory: none is to be waited for
     least   the least rows of a part; with `always`, however little it is worth
     result_schema  the columns of the results, known when some were asked for
     """
@@ -51,6 +52,7 @@ class BaseRun:
     split: Split
     threads: int
     rows: int | None = None
+    at_hand: bool = False
     least: int = LEAST_ROWS
     always: bool = False
     result_schema: pa.Schema = None

@@ -1,7 +1,10 @@
-"""Slices of time: the rows of a batch in parts, each with the rows of a window before it.
+"""Slices of time: the rows of an input in parts, each with the rows of a window before it.
 
 What is emitted while the rows before are read belongs to an earlier slice and is dropped. So a
 slice gives the results of its own rows, if these depend on nothing before the window.
+
+Where all rows are at hand, slices are longer than batches: whoever reads one goes on from batch to
+batch, and begins anew only with the next slice.
 """
 
 from __future__ import annotations
@@ -21,21 +24,43 @@ from cereus.engine.parallel.spread import cuts
 Ints = npt.NDArray[np.int64]
 MOST_OVERLAP = 0.25
 """Slices that would read more than this part of their rows twice are not worth it."""
+MOST_ROWS = 1 << 21
+"""Of a slice: the results of those behind it wait for it."""
+LAST_PARTS = 3
+"""The last slices are a quarter as long as the others, so that threads end at about the same time,
+if that is at least so many times what a part must have."""
+
+
+def slice_ends(rows: int, threads: int, least: int) -> list[int]:
+    """Where slices of so many rows end, if all are at hand: a round of equal ones for all threads,
+    or several, and then one of short ones."""
+    ends: list[int] = []
+    at = 0
+    while (rows - at) // (4 * threads) >= LAST_PARTS * least:
+        size = min(MOST_ROWS, 3 * (rows - at) // (4 * threads))
+        ends += [at + size * (number + 1) for number in range(threads)]
+        at = ends[-1]
+    return ends + [at + end for _, end in cuts(rows - at, threads, least)]
 
 
 @dataclass(frozen=True)
-class Slice:
-    """Rows to be read: `before` those of the slice, each batch with the row of its first, and then
-    its own, from row `first` on."""
+class Part:
+    """Rows of a slice that are in one batch: from row `first` on.
+
+    before    the rows before the slice, each batch with the row of its first; only at its begin
+    measures  of its rows, and of the one before them
+    begins, closes  whether it is the first part of its slice, and the last
+    """
 
     before: tuple[tuple[int, pa.RecordBatch], ...]
     first: int
     rows: pa.RecordBatch
     measures: Ints
-    """Of its rows, and of the one before them."""
+    begins: bool
+    closes: bool
 
     def refuse_backwards(self) -> None:
-        """The rows before a slice are found by the order of their measures. Whoever reads a slice
+        """The rows before a slice are found by the order of their measures. Whoever reads a part
         looks whether its rows have that order, and gives no results otherwise."""
         if not ascending(self.measures):
             raise NotSplitError("times are not in order")
@@ -49,23 +74,27 @@ class _Recent:
 
 
 class TimeSlices:
-    """Cuts batches, whose measures must ascend, into `parts` slices of at least `least` rows."""
+    """Cuts batches, whose measures must ascend, into slices for so many threads, of at least
+    `least` rows; `rows` is how many there are, if all are at hand, else no slice is longer than a
+    batch."""
 
-    def __init__(self, clock: Clock, parts: int, *, least: int, always: bool) -> None:
-        self._clock, self._parts, self._least, self._always = clock, parts, least, always
+    def __init__(
+        self, clock: Clock, threads: int, *, least: int, always: bool, rows: int | None = None
+    ) -> None:
+        self._clock, self._threads, self._least, self._always = clock, threads, least, always
         self._recent: deque[_Recent] = deque()
+        self._ends = None if rows is None else slice_ends(rows, threads, least)
+        self._rows, self._cut, self._open = rows or 0, False, False
 
-    def cut(self, batch: pa.RecordBatch, first: int) -> list[Slice]:
-        """The slices of the next batch, whose first row this is, in order."""
+    def cut(self, batch: pa.RecordBatch, first: int) -> list[Part]:
+        """The parts of the next batch, whose first row this is, in order."""
         if not batch.num_rows:
             return []
         measures = self._measures(batch)
         self._recent.append(_Recent(first, batch, measures))
-        ranges = cuts(batch.num_rows, self._parts, self._least)
-        slices = [self._slice(begin, end) for begin, end in ranges]
-        self._refuse_overlap(slices, batch.num_rows)
+        parts = self._parts()
         self._forget(int(measures[-1]))
-        return slices
+        return parts
 
     def _measures(self, batch: pa.RecordBatch) -> Ints:
         assert self._clock.path is not None
@@ -75,9 +104,41 @@ class TimeSlices:
             raise NotSplitError("times are not in order")
         return measures
 
-    def _slice(self, begin: int, end: int) -> Slice:
+    def _parts(self) -> list[Part]:
+        first, size = self._recent[-1].first, self._recent[-1].batch.num_rows
+        ends = self._ends_in(first, size)
+        parts: list[Part] = []
+        begin = 0
+        for end in ends:
+            if not self._refused(end, size, len(ends) - 1):
+                parts.append(self._part(begin, end, closes=True))
+                begin = end
+        return parts if begin == size else [*parts, self._part(begin, size, closes=False)]
+
+    def _ends_in(self, first: int, size: int) -> list[int]:
+        """Where slices end in the last batch."""
+        if self._ends is None:
+            return [end for _, end in cuts(size, self._threads, self._least)]
+        return [end - first for end in self._ends if first < end <= first + size]
+
+    def _refused(self, end: int, size: int, cuts: int) -> bool:
+        """Whether the next slice would read too many rows twice. Then there is no cut; if it is
+        the first, threads are not worth it."""
+        if self._ends is not None:
+            size, cuts = self._rows, len(self._ends) - 1
+        last = self._recent[-1].first + end >= self._rows > 0
+        twice = sum(batch.num_rows for _, batch in self._before(end, end - 1))
+        if self._always or last or max(1, cuts) * twice <= MOST_OVERLAP * size:
+            self._cut = True
+            return False
+        if not self._cut:
+            raise NotSplitError("the window is long for the number of events")
+        return True
+
+    def _before(self, begin: int, at: int) -> list[tuple[int, pa.RecordBatch]]:
+        """The rows before one of the last batch that are in the window of the row at `at`."""
         here = self._recent[-1]
-        floor = self._clock.floor_at(int(here.measures[begin]))
+        floor = self._clock.floor_at(int(here.measures[at]))
         before: list[tuple[int, pa.RecordBatch]] = []
         for each in reversed(self._recent):
             stop = begin if each is here else each.batch.num_rows
@@ -86,14 +147,19 @@ class TimeSlices:
                 before.insert(0, (each.first + start, each.batch.slice(start, stop - start)))
             if start > 0:
                 break
-        rows = here.batch.slice(begin, end - begin)
-        measures = here.measures[max(0, begin - 1) : end]
-        return Slice(tuple(before), here.first + begin, rows, measures)
+        return before
 
-    def _refuse_overlap(self, slices: list[Slice], rows: int) -> None:
-        twice = sum(each.num_rows for slice in slices for _, each in slice.before)
-        if twice > MOST_OVERLAP * rows and not self._always:
-            raise NotSplitError("the window is long for the number of events")
+    def _part(self, begin: int, end: int, *, closes: bool) -> Part:
+        here, begins = self._recent[-1], not self._open
+        self._open = not closes
+        return Part(
+            tuple(self._before(begin, begin)) if begins else (),
+            here.first + begin,
+            here.batch.slice(begin, end - begin),
+            here.measures[max(0, begin - 1) : end],
+            begins,
+            closes,
+        )
 
     def _forget(self, measure: int) -> None:
         """Batches that no window of later rows reaches."""
