@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import SnapshotError
-from cereus.state import codec
+from cereus.state import checked, codec
 from cereus.state.damage import damaged
 
 NAME = b"cereus-snapshot-"
@@ -46,9 +46,9 @@ def load(snapshot: bytes | memoryview, expected: dict[str, Any]) -> dict[str, An
         raise _not_this_format(bytes(view[: len(MAGIC)]))
     content = codec.decode(unsealed(view[len(MAGIC) :]))
     with restoring():
-        header, state = content
-        _check_header(header, expected)
-        return dict(state)
+        header, state = checked.of_type(content, tuple, "what it holds")
+        _check_header(checked.of_type(header, dict, "its header"), expected)
+        return dict(checked.of_type(state, dict, "its state"))
 
 
 def _not_this_format(begin: bytes) -> SnapshotError:

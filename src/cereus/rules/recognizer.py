@@ -21,6 +21,7 @@ from cereus.rules.output import output, output_schema
 from cereus.rules.rule import Rule, rules_in
 from cereus.rules.running import CompiledRule, RunningRules
 from cereus.sources import to_schema, to_table
+from cereus.state import checked
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 
@@ -264,13 +265,21 @@ class RuleRecognizer:
         state = snapshots.load(snapshot, made._header)
         with snapshots.restoring():
             running: dict[str, CompiledRule] = {}
-            for text, version, runs in state["rules"]:
+            for text, version, runs in checked.of_type(state["rules"], list, "the rules"):
                 rule = Rule.read(text)
+                checked.refuse_unless(rule.name not in made._known, "a rule is there twice")
                 if runs is not None:
-                    running[rule.name] = made._compiled(Rule.read(runs[0]), runs[1])
+                    running[rule.name] = made._read(rule.name, *runs)
+                checked.count(version, "the version of a rule")
                 made._known[rule.name] = KnownRule(rule, version, running.get(rule.name))
             made._running.restore(state["units"], running)
         return made
+
+    def _read(self, name: str, text: str, version: int) -> CompiledRule:
+        """A rule that ran when the snapshot was taken, compiled."""
+        rule = Rule.read(text)
+        checked.refuse_unless(rule.name == name, "a rule runs under another name")
+        return self._compiled(rule, checked.count(version, "the version of a rule"))
 
 
 def _check_kinds(stream: object, limits: object) -> None:

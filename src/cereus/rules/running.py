@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -11,10 +12,12 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.rules.executor import GroupExecutor, by_rule
 from cereus.engine.rules.group import RuleGroup, sleeps
 from cereus.engine.rules.shape import Shaped
+from cereus.engine.rules.substreams import MOST_RULES
 from cereus.language.compiled import CompiledQuery
 from cereus.language.event_results import EventResults
 from cereus.language.pattern import PatternQuery
 from cereus.rules.rule import Rule
+from cereus.state import checked
 
 
 @dataclass(frozen=True)
@@ -198,21 +201,36 @@ class RunningRules:
             for unit in self.units
         ]
 
-    def restore(self, saved: list[dict[str, object]], rules: dict[str, CompiledRule]) -> None:
-        for each in saved:
-            members = {int(n): rules[name] for n, name in each["rules"]}  # type: ignore[attr-defined]
-            first = next(iter(members.values()))
+    def restore(self, saved: Any, rules: dict[str, CompiledRule]) -> None:
+        """Take up the states of executors; every rule that runs is in one of them."""
+        waiting = dict(rules)
+        for each in checked.of_type(saved, list, "the units of rules"):
+            members = _members(each["rules"], waiting)
+            first = members[min(members)]
             if first.groups(self.schema):
                 unit = self._group(first)
                 assert isinstance(unit.executor, GroupExecutor)
                 for number, rule in members.items():
+                    checked.refuse_unless(_takes(unit, rule), "a rule is of another shape")
                     assert rule.shaped is not None
                     unit.executor.group.put(number, rule.name, rule.shaped.constants)
             else:
+                checked.refuse_unless([*members] == [0], "a rule that runs alone has company")
                 unit = Unit(self._ready(first.results.executor(self.schema)))
                 self.units.append(unit)
             unit.rules = members
-            unit.executor.restore(each["state"])  # type: ignore[arg-type]
+            unit.executor.restore(checked.of_type(each["state"], bytes, "the state of rules"))
+        checked.refuse_unless(not waiting, "a rule has no state")
+
+
+def _members(saved: Any, waiting: dict[str, CompiledRule]) -> dict[int, CompiledRule]:
+    """The rules of a unit by their numbers, taken from those that wait for their state."""
+    members = {
+        checked.integer(number, "the number of a rule", 0, MOST_RULES): waiting.pop(name)
+        for number, name in checked.of_type(saved, list, "the rules of a unit")
+    }
+    checked.refuse_unless(0 < len(members) == len(saved), "the rules of a unit have no numbers")
+    return members
 
 
 def _takes(unit: Unit, rule: CompiledRule) -> bool:

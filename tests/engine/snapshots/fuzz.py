@@ -14,6 +14,7 @@ import pickle
 import resource
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from random import Random
 from typing import Any
@@ -121,9 +122,12 @@ def damaged(number: int) -> bytes:
 
 
 def outcome(number: int) -> str:
-    case = CASES[number % len(CASES)]
+    return outcome_of(lambda: CASES[number % len(CASES)].continued(damaged(number)))
+
+
+def outcome_of(go_on: Callable[[], object]) -> str:
     try:
-        case.continued(damaged(number))
+        go_on()
     except SnapshotError:
         return "refused"
     except CereusError:
@@ -131,7 +135,7 @@ def outcome(number: int) -> str:
     return "went on"
 
 
-def main(first: int, last: int) -> None:
+def main(first: int, last: int, outcome: Callable[[int], str] = outcome) -> None:
     size = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, size))
     faulthandler.enable()

@@ -30,7 +30,8 @@ class RuleGroup:
         self.shape, self.schema = shape, schema
         self.names: dict[int, str] = {}
         self.constants: dict[int, ConstantsOfTests] = {}
-        self._free: list[int] = []
+        self._lowest_free = 0
+        """All numbers below it are taken."""
         self.share_awake = 1 / 16
         """The part of the rules that an event concerned lately, where it cannot wake them."""
 
@@ -39,7 +40,7 @@ class RuleGroup:
 
     def add(self, name: str, constants: ConstantsOfTests) -> int:
         """A rule that has read nothing; its number."""
-        number = self._free.pop() if self._free else len(self.names)
+        number = self._free_number()
         if number >= MOST_RULES:
             raise LimitError(f"there are more than {MOST_RULES:,} rules of one shape")
         self.names[number] = name
@@ -49,8 +50,12 @@ class RuleGroup:
     def put(self, number: int, name: str, constants: ConstantsOfTests) -> None:
         """A rule with a number that it had before, in a group that is made anew."""
         self.names[number] = name
-        self._free = sorted(set(range(max(self.names))) - set(self.names), reverse=True)
         self.change(number, constants)
+
+    def _free_number(self) -> int:
+        while self._lowest_free in self.names:
+            self._lowest_free += 1
+        return self._lowest_free
 
     def change(self, number: int, constants: ConstantsOfTests) -> None:
         """A rule asks for other constants from now on."""
@@ -59,7 +64,7 @@ class RuleGroup:
 
     def remove(self, number: int) -> None:
         del self.names[number], self.constants[number]
-        self._free.append(number)
+        self._lowest_free = min(self._lowest_free, number)
         self.__dict__.pop("tests", None)
 
     def pays(self, plan: Plan) -> bool:

@@ -167,6 +167,7 @@ class ReplayRunner(Runner):
         begun = Begun(self.plan.automaton, self.table.subsets[waiting])
         automaton = self.plan.shown(select(self.plan.query.strategy, begun))
         table = self._new_table(automaton)
+        table.most_slots = self.table.most_slots  # a state from a snapshot may be anything
         return table, Kernel(table, self.chooser_options)
 
     def _states_in_use(self) -> list[int]:

@@ -99,10 +99,11 @@ def keys_of_state(snapshot: bytes) -> list[tuple[str | None, int | None, int | N
             return [NOTHING]
         at = nodes[:, layout.NODE_EVENT] - history["first"]
         keys, times = history["keys"][at], history["times"][at]
-        names = [column.to_pylist() for column in columns.values()]
         return [
             (
-                json.dumps([column[key] for column in names], default=str) if names else None,
+                json.dumps([each[key].as_py() for each in columns.values()], default=str)
+                if columns
+                else None,
                 int(times[keys == key].min()),
                 len(np.unique(at[keys == key])),
             )

@@ -18,6 +18,8 @@ from cereus.state import checked
 
 CHUNK = 1 << 20
 """Bytes of one value of the state."""
+MOST_CHUNKS = 1 << 20
+"""Of one piece: a terabyte."""
 
 
 class Segment(NamedTuple):
@@ -30,6 +32,17 @@ class Segment(NamedTuple):
     rows: int
     size: int = 0
     known: str = ""
+
+    def check(self) -> None:
+        for number in (self.number, self.rows, self.size):
+            checked.count(number, "the number or size of a segment")
+        for time in (self.first, self.last):
+            _check_time(time)
+        checked.of_type(self.known, str, "the digest of a segment")
+
+
+def _check_time(time: Any) -> None:
+    checked.integer(time, "a time of a bucket")
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,24 @@ class Head:
         # the first states had a snapshot of every step
         log = {"base": described["passed"], "steps": ()} if "base" not in described else {}
         steps = tuple(described.get("steps", ()))
-        return cls(**{**described, "steps": steps, **log, "segments": segments})
+        head = cls(**{**described, "steps": steps, **log, "segments": segments})
+        head.check()
+        return head
+
+    def check(self) -> None:
+        """Refuse what is not of the kind that it should be."""
+        for name in ("fingerprint", "text"):
+            checked.of_type(getattr(self, name), str, f"the {name} of a bucket")
+        for known in (self.snapshot, self.rules, self.carries):
+            checked.refuse_unless(known is None or type(known) is str, "a digest is not a text")
+        for time in (self.passed, self.latest, self.base, self.timer, self.heard, *self.steps):
+            if time is not None:
+                _check_time(time)
+        checked.count(self.size, "the size of the snapshot")
+        for segment in self.segments:
+            segment.check()
+        numbers = {segment.number for segment in self.segments}
+        checked.refuse_unless(len(numbers) == len(self.segments), "two segments have one number")
 
     def leads_to(self, later: Head) -> bool:
         """Whether an engine that stands here gets there by reading on: both go back to one
@@ -127,7 +157,10 @@ class BucketState:
 
     def _take_up(self, description: str, small: bytes) -> None:
         described = json.loads(description)
-        self.head, self.chunks = Head.of(described["head"]), described["large"]
+        self.head = Head.of(described["head"])
+        self.chunks = checked.of_type(described["large"], dict, "the pieces of a bucket")
+        for name, count in self.chunks.items():
+            checked.integer(count, f"the number of chunks of {name}", 0, MOST_CHUNKS)
         for name, data in small_pieces(described, small).items():
             self.set(name, data, digest(data))
 
@@ -144,7 +177,8 @@ class BucketState:
         copy = None if self.copies is None else self.copies.get(name, known)
         if copy is not None:
             return copy
-        return b"".join(self.store.chunk(f"{name}/{n}") for n in range(self.chunks[name]))
+        with restoring():
+            return b"".join(self.store.chunk(f"{name}/{n}") for n in range(self.chunks[name]))
 
     def set(self, name: str, data: bytes, known: str) -> None:
         if self.copies is not None:
