@@ -56,6 +56,17 @@ def test_the_reference_has_what_docstrings_say(watched: Callable[..., Watched], 
     seen.check(site)
 
 
+@LOOKS
+def test_a_printed_sentence_is_read_without_scrolling(
+    watched: Callable[..., Watched], site: str, width: int, scheme: str
+) -> None:
+    seen = watched(width, scheme)
+    seen.page.goto(f"{site}/index.html")
+    sentence = seen.page.locator(".sentence code").first
+    assert "without a gap" in (sentence.text_content() or "")
+    assert sentence.evaluate("part => part.scrollWidth <= part.clientWidth")
+
+
 def test_a_page_is_printed(watched: Callable[..., Watched], site: str) -> None:
     seen = watched()
     seen.page.goto(f"{site}/ceql.html")
