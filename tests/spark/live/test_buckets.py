@@ -75,6 +75,7 @@ def went_on(spark: SparkSession, place: Path, text: str, first: Any, then: Any) 
     return spark.read.parquet(str(place / "found")).count()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_query_goes_on_with_the_buckets_of_its_checkpoint(
     spark: SparkSession, tmp_path: Path

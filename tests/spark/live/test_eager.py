@@ -82,6 +82,7 @@ def test_nothing_is_passed_before_there_are_events() -> None:
     assert stream.total("late") == 0 and not stream.rows
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_eager_on_spark_finds_the_same(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "events").mkdir()
