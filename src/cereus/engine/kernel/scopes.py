@@ -98,9 +98,9 @@ class ScopedStepper(Stepper):
                 if self.begun_at[row, d] != self.begun_at[before, d]:
                     return 0
                 self.depth = d
-                told: cython.int = self._beats(row, before)
-                if told:
-                    better = told  # the innermost part tells
+                verdict: cython.int = self._beats(row, before)
+                if verdict:
+                    better = verdict  # the innermost part tells
         if better > 0:
             self.pending[before, layout.PENDING_ROOT] = self.pending[row, layout.PENDING_ROOT]
             self.pending_starts[before] = self.pending_starts[row]
