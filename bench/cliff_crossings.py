@@ -58,8 +58,8 @@ CLAUSES = (
          "seconds", select="COUNT(*), MAX(b.price)"),
     ceql("COUNT, contiguous plus with a total", "SELL AS a ; BUY:+ AS b FILTER sum(b.volume) > 4 * "
          f"a.volume {SECOND}", select="COUNT(*)"),
-    ceql("CONSUME, plus, keyed", "SELL AS a ; BUY+ AS b ; SELL AS c PARTITION BY name "
-         f"{SECOND} CONSUME BY PARTITION"),
+    ceql("CONSUME, plus, keyed", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER b[volume > 4000] "
+         f"PARTITION BY name {SECOND} CONSUME BY PARTITION"),
     ceql("CONSUME, order, no window", f"{PAIR} FILTER {ORDER} CONSUME BY ANY"),
     ceql("CONSUME, equality, keyed, events", f"{PAIR} FILTER {EQUAL} PARTITION BY name WITHIN 50 "
          "EVENTS CONSUME BY PARTITION"),
@@ -67,7 +67,7 @@ CLAUSES = (
          f"> b.price) {SECOND} PARTITION BY name {SECOND}"),
     ceql("timeouts, keyed", f"{PAIR} FILTER {ORDER} AND a[volume > 4000] PARTITION BY name {SECOND}"
          " WITH TIMEOUTS"),
-    ceql("RETURN, plus, keyed", "SELL AS a ; BUY:+ AS b ; SELL AS c FILTER b.price >= a.price "
+    ceql("RETURN, plus, keyed", "SELL AS a : BUY:+ AS b : SELL AS c FILTER b.price >= a.price "
          f"PARTITION BY name {SECOND} RETURN a.price, count(b) AS n, avg(b.price) AS m"),
     ceql("prev, keyed, no window", "BUY AS a : BUY:+ AS b FILTER b.price > prev(b.price) AND "
          "b.price > a.price PARTITION BY name LIMIT 1"),

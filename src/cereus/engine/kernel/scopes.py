@@ -62,7 +62,10 @@ class ScopedStepper(Stepper):
         return slot >= 0 and self.values[c, slot] < 0
 
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
-        """Note which choices a pending row takes part in: NONE, if it does not leave the part."""
+        """Note which choices a pending row takes part in: NONE, if it does not leave the part.
+
+        Where it takes part in the same ones as the row before, and both arrive as the same
+        configuration, the better one is enough: it gets the place of the row before."""
         if row >= self.leaving.shape[0]:
             with cython.gil:
                 self.leaving = taller(self.leaving, self.pending.shape[0])
@@ -75,7 +78,33 @@ class ScopedStepper(Stepper):
             if self.scope[s, d] >= 0 and self.scope[to, d] < 0:
                 self.leaving[row, d] = self.chooser[s, d]
                 self.begun_at[row, d] = _ordinal(self.values[c, self.scope[s, d]])
-        return 0
+        before: cython.int = row - 1
+        if (
+            before < 0
+            or self.slot_counts[to]
+            or self.pending[before, layout.PENDING_STATE] != to
+            or self.pending[before, layout.PENDING_LABEL] != self.pending[row, layout.PENDING_LABEL]
+            or self.pending[before, layout.PENDING_ROOT] == 0
+            or self.pending[row, layout.PENDING_ROOT] == 0
+            or self.pending[before, layout.PENDING_EMPTY] != layout.NONE
+            or self.pending[row, layout.PENDING_EMPTY] != layout.NONE
+        ):
+            return 0
+        better: cython.int = 0
+        for d in range(layout.SCOPES):
+            if self.leaving[row, d] != self.leaving[before, d]:
+                return 0
+            if self.leaving[row, d] >= 0:
+                if self.begun_at[row, d] != self.begun_at[before, d]:
+                    return 0
+                self.depth = d
+                verdict: cython.int = self._beats(row, before)
+                if verdict:
+                    better = verdict  # the innermost part tells
+        if better > 0:
+            self.pending[before, layout.PENDING_ROOT] = self.pending[row, layout.PENDING_ROOT]
+            self.pending_starts[before] = self.pending_starts[row]
+        return 1 if better else 0
 
     def _choose(self) -> cython.int:
         self.depth = layout.SCOPES - 1

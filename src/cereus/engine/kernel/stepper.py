@@ -734,8 +734,8 @@ class Stepper:
         self.arrivals[n] = n
         if copy >= 0:
             self._copy(copy, c, e, n)
-        if self.scoped:
-            self._note_scope(n, c)
+        if self.scoped and self._note_scope(n, c):
+            return 0  # something better is on its way
         self.n_pending = n + 1
         return 0
 
@@ -795,7 +795,7 @@ class Stepper:
         return False
 
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
-        """Configuration c is on its way, in a pending row."""
+        """Configuration c is on its way, in a pending row; whether the row is not needed."""
         return 0
 
     def _choose(self) -> cython.int:
