@@ -211,7 +211,8 @@ def measured(where: Path, job: Job, warming: int | None, files: int) -> Measured
         .trigger(availableNow=True)
         .start()
     )
-    processes, used = Processes(), []
+    processes = Processes()
+    used: list[CpuTime] = []
     while True:
         over = stream.awaitTermination(0.1)
         now = processes.cpu()  # also of workers that end meanwhile
