@@ -67,7 +67,8 @@ def feed(folder: Path, rate: int, keys: int, seconds: float, over: threading.Eve
 
 def latencies(sink: Path, since: float) -> npt.NDArray[np.float64]:
     """Seconds from the last event of each match to its commit, of matches that end later."""
-    found, seen = [np.zeros(0)], set()
+    found = [np.zeros(0)]
+    seen: set[str] = set()
     logs = (sink / "_spark_metadata").glob("[0-9]*")
     for log in sorted(logs, key=lambda each: int(each.stem)):
         lines = log.read_text().splitlines()[1:]

@@ -19,8 +19,8 @@ event is handed over, as for a pattern in which all of them count. With --floor 
 measured without matching: all its events are read, handed to Python, shuffled and given to a
 stateful operator that keeps and emits nothing. It is what Spark itself takes.
 
-`state MB` is what the buckets hold at the end. What RocksDB has in memory (--phases) is more, and
-grows: it keeps what was overwritten and deleted until a write buffer is full (64 MB for each task).
+`state MB` is what the buckets hold at the end. What RocksDB has in memory (--phases) is something
+else: a write buffer keeps what was overwritten and deleted until it is flushed.
 """
 
 from __future__ import annotations
@@ -211,7 +211,8 @@ def measured(where: Path, job: Job, warming: int | None, files: int) -> Measured
         .trigger(availableNow=True)
         .start()
     )
-    processes, used = Processes(), []
+    processes = Processes()
+    used: list[CpuTime] = []
     while True:
         over = stream.awaitTermination(0.1)
         now = processes.cpu()  # also of workers that end meanwhile

@@ -45,12 +45,6 @@ FILES_OF_CHECKPOINTS = (
 """What writes the files of checkpoints on this machine. For each of them Spark's usual one starts
 ten processes, eight times `readlink` and twice `chmod`; this one starts two."""
 
-COLLECTOR = "-XX:+UseParallelGC"
-"""Java's usual one treats every array of half a megabyte as huge, and begins to mark the whole heap
-when some are there: with the packed rows of a live query once in nearly every micro-batch."""
-JAVA_OPTIONS = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-"""Variables of the environment that hold options of Java."""
-
 
 def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> SparkSession:
     """The active Spark session, or a new one on `master`.
@@ -71,7 +65,7 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     cores = _local_cores(master)
     if cores is not None:
         _local_environment()
-    local = {} if cores is None else _local_defaults(cores, settings)
+    local = {} if cores is None else _local_defaults(cores)
     builder = SparkSession.builder.master(master).appName(app)
     for name, value in {**DEFAULTS, **local, **settings}.items():
         builder = builder.config(name, value)
@@ -120,40 +114,17 @@ def need_pyspark() -> None:
         )
 
 
-def _local_defaults(cores: int, settings: dict[str, str]) -> dict[str, str]:
+def _local_defaults(cores: int) -> dict[str, str]:
     """What suits a session inside this process: loopback, few tasks, no chatter on stderr."""
     logging = Path(__file__).with_name("log4j2.properties").as_uri()
-    options = [f"-Dlog4j2.configurationFile={logging}"]
-    if not _collector_is_named(settings):
-        options.append(COLLECTOR)
     return {
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": " ".join(options),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
         "spark.sql.streaming.checkpointFileManagerClass": FILES_OF_CHECKPOINTS,
         "spark.sql.shuffle.partitions": str(max(2, cores)),
     }
-
-
-def _collector_is_named(settings: dict[str, str]) -> bool:
-    """Whether somebody has chosen a collector of garbage: with two of them Java does not start."""
-    texts = [os.environ.get(name, "") for name in JAVA_OPTIONS]
-    texts.append(settings.get("spark.driver.defaultJavaOptions", ""))
-    defaults = _spark_conf() / "spark-defaults.conf"
-    if defaults.is_file():
-        texts.append(defaults.read_text(errors="replace"))
-    return any(re.search(r"-XX:[+-]Use\w*GC\b", text) for text in texts)
-
-
-def _spark_conf() -> Path:
-    """The folder that Spark reads its defaults from."""
-    given = os.environ.get("SPARK_CONF_DIR")
-    if given is not None:
-        return Path(given)
-    import pyspark
-
-    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent, "conf")
 
 
 def _local_environment() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,19 @@ pytest.importorskip("pyspark")
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
+import cereus
+from cereus import spark as cs
+from cereus.spark.live import stream as live
 from cereus.spark.live.buckets import one_for_each
 from cereus.spark.live.hashing import buckets_of, can_hash
 from cereus.spark.live.packing import Packing, from_bytes
 from cereus.spark.live.recipe import AT, BUCKET, DATA
 from cereus.spark.schemas import arrow_schema
+
+from ..files import write
+from .test_buckets import STREAM, stream_of
+from .test_live import _few_tasks  # noqa: F401
+from .test_rules import events, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,3 +88,23 @@ def test_rows_are_packed_into_the_buckets_of_their_keys() -> None:
     for number, data in zip(packed.column(BUCKET), packed.column(DATA), strict=True):
         expected = np.flatnonzero(np.array(numbers)[places] == number.as_py())
         assert from_bytes(data.as_py()).column(AT).to_pylist() == expected.tolist()
+
+
+@pytest.mark.spark
+def test_state_that_spark_has_dealt_out_is_gone_on_with(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "events").mkdir()
+    text = "SELECT * WHERE A ; B PARTITION BY x WITHIN 20 seconds"
+    query = cereus.compile(text, stream=STREAM)
+
+    def go_on(*tables: pa.Table) -> None:
+        write(tmp_path / "events", list(tables))
+        found = cs.match(stream_of(spark, tmp_path), query, watermark="0 seconds", buckets=5)
+        run(found, tmp_path)
+
+    with monkeypatch.context() as before:
+        before.setattr(live, "can_hash", lambda kind: False)
+        go_on(events(0, *(f"Ap{key}" for key in range(9))))
+    go_on(events(10, *(f"Bp{key}" for key in range(9))), events(60, "Cp1"))
+    assert spark.read.parquet(str(tmp_path / "found")).count() == 9
