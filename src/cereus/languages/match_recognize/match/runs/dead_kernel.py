@@ -8,7 +8,7 @@ of the starts before them, read only some rows.
 Invariants: an entry is written when a run comes to a place; it counts for later starts only. Of a
 start without a match all entries are dead, and of one with a match those behind its last row: the
 next start of SKIP PAST LAST ROW lies there. Where the search goes on inside a match, or where
-conditions ask for its number, entries up to then do not count (`forget`). Places collide: the
+conditions ask for its number, entries up to then do not count (`since`). Places collide: the
 later one stays, and nothing but time is lost.
 """
 
