@@ -7,17 +7,21 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import cereus
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
+from cereus.languages.match_recognize.match.runs.dead import Alike
+from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 from cereus.languages.match_recognize.text import parse
 from cereus.reference import match_recognize as reference
 from tests.volume import volume
 
 PATTERNS = ("a b*", "b+", "c | b{2,}", "a b*? c", "a b* c", "a b+ c", "a b+? c", "a b* (c | d)",
-            "a (b* c){2}", "a b* c d*", "(a b*? c)+ d", "a b{2,} c")  # fmt: skip
+            "a (b* c){2}", "a b* c d*", "(a b*? c)+ d", "a b{2,} c", "a b*? c b*? d",
+            "a b* c b* d", "a b+ c+ b+ d")  # fmt: skip
 OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a.x",
             "b AS x + 1 < a.x * 2 OR x = 3", "b AS NOT (x - a.x > 5)", "b AS x < 90 AND x > y",
             "b AS count(b.x) < 40", "b AS x <= LAST(b.x, 1) OR x < 50",
@@ -39,6 +43,7 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS x > LAST(b.x, 2) + 70", "c AS sum(c.x) + sum(b.x) > 900", "c AS sum(w) > 300",
            "c AS LAST(x, 3) > x + 60", "c AS LAST(CLASSIFIER(), 2) = 'A' OR x > 96",
            "c AS sum(b.z) BETWEEN 20 AND 22", "c AS max(b.x) - min(b.x) > 90")  # fmt: skip
+OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55")
 OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
 WITHIN = "WITHIN INTERVAL '70' SECOND"
 SKIPS = ("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST c")
@@ -51,7 +56,7 @@ def names(text: str) -> set[str]:
 
 def drawn_clause(draw: Random) -> str:
     pattern = draw.choice(PATTERNS)
-    defined = [draw.choice(OF_STARTS), draw.choice(OF_LOOPS), draw.choice(OF_ENDS), "d AS x < 40"]
+    defined = [draw.choice(each) for each in (OF_STARTS, OF_LOOPS, OF_ENDS, OF_LAST)]
     usable = [each for each in defined if each and names(each) <= names(pattern)]
     conditions = ", ".join(usable) or f"{min(names(pattern))} AS x < 60"
     certain = "c" in pattern and "|" not in pattern
@@ -101,6 +106,10 @@ def leaping(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+def none_alike(tables: SlotTables, _: RowTables) -> Alike:
+    return Alike(np.full(tables.live.shape[1], -1, np.int32), np.zeros((1, 1), np.int32))
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> None:
     for seed in range(block, 4 * volume(12, 200), 4):
@@ -109,6 +118,8 @@ def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> N
         found = emitted(text, table)
         with leaping.context() as patch:
             patch.setattr(find, "blocks", lambda *_: None)
+            patch.setattr(find, "places", lambda *_: None)
+            patch.setattr(find, "alike", none_alike)
             assert found == emitted(text, table), (seed, text)
 
 
@@ -130,8 +141,8 @@ def test_what_is_found_by_leaping_is_what_the_definition_gives(
             assert by_start(emitted(text, table)) == by_start(plain), (seed, text)
 
 
-def test_starts_that_wait_for_long_read_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every second row is a start, and its end never comes."""
+def work_of(text: str, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many rows runs read to find that there is no match."""
     searches = []
     make = slots_kernel.Search
 
@@ -140,9 +151,44 @@ def test_starts_that_wait_for_long_read_few_rows(monkeypatch: pytest.MonkeyPatch
         return searches[-1]
 
     monkeypatch.setattr(slots_kernel, "Search", noted)
+    assert not emitted(text, table)
+    return sum(search.work_done() for search in searches)
+
+
+def test_starts_that_wait_for_long_read_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second row is a start, and its end never comes."""
     rows = 4_000
     table = pa.table({"ts": range(rows), "x": [row % 2 * (rows - row) for row in range(rows)]})
     text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b*? c)
         DEFINE a AS x > 0, c AS x > a.x)"""
-    assert not emitted(text, table)
-    assert 0 < sum(search.work_done() for search in searches) < 50 * rows
+    assert 0 < work_of(text, table, monkeypatch) < 50 * rows
+
+
+def test_starts_with_the_values_of_earlier_ones_read_few_rows(
+    leaping: pytest.MonkeyPatch,
+) -> None:
+    """Two loops wait for what never comes: no rows are leapt over. There are three kinds of
+    starts."""
+    rows = 3_000
+    table = pa.table({"ts": range(rows), "x": [row % 3 for row in range(rows)]})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b*? c d*? e)
+        DEFINE c AS x > a.x, e AS x > a.x + 5)"""
+    assert 0 < work_of(text, table, leaping) < 60 * rows
+
+
+def test_extremes_soon_are_those_of_earlier_starts(leaping: pytest.MonkeyPatch) -> None:
+    """Values rise slowly, so blocks of rows do not tell."""
+    rows = 3_000
+    table = pa.table({"ts": range(rows), "x": [row - row % 7 * 3 for row in range(rows)]})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b+ c)
+        DEFINE c AS x > max(b.x) + 30)"""
+    assert 0 < work_of(text, table, leaping) < 60 * rows
+
+
+def test_runs_whose_slots_hold_equal_values_are_one(leaping: pytest.MonkeyPatch) -> None:
+    """From the first row a run of its own would go on behind every c."""
+    rows = 2_000
+    table = pa.table({"ts": range(rows), "x": [7] * rows})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (^ a b* c d* e)
+        DEFINE c AS x >= a.x, e AS MOD(x - c.x, 3) = 1)"""
+    assert 0 < work_of(text, table, leaping) < 20 * rows

@@ -1,4 +1,9 @@
-"""For which clauses it is remembered where runs came to nothing (`dead_kernel`), and the room."""
+"""When a run is where another was: which rows are alike, and for which clauses it is remembered
+where runs came to nothing (`dead_kernel`).
+
+A slot that holds a row stands for what conditions read there: where that is the same, runs differ
+in nothing. Prices and states come again and again.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,55 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.memory import filled
+from cereus.engine.memory import empty, filled
 from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.runs.dead_kernel import number_alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 
 PLACES = 1 << 14
 AT_ONCE = 3
 """Starts that are decided by so many rows are none to look up."""
+HOLD_ROWS = (codes.SHIFT_ROW, codes.FIRST_ROWS)
 FROM_THE_START = (codes.AT_FIRST, codes.MATCH_LENGTH)
 """Operations that tell starts apart, wherever their runs are."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """`rows[of[slot]]` has for every row the first one at which the same is read through a slot;
+    -1 for slots that hold no rows."""
+
+    of: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.int32]
+
+
+def alike(tables: SlotTables, rows: RowTables) -> Alike:
+    """Which rows are alike for the slots that hold them."""
+    read = _read_through_slots(tables)
+    kinds = sorted(set(read.values()))
+    width = rows.valid.shape[1]
+    found = empty((max(len(kinds), 1), width), np.int32)
+    for place, columns in enumerate(kinds):
+        table = filled(1 << width.bit_length() + 1, -1, np.int32)
+        number_alike(rows, np.array(columns, np.int32), table, found[place])
+    of = np.full(tables.live.shape[1], -1, np.int32)
+    for slot, columns in read.items():
+        of[slot] = kinds.index(columns)
+    return Alike(of, found)
+
+
+def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
+    """The columns that are read at the rows in a slot, or in another of its group: rows move on
+    from one to the next."""
+    operations = tables.code[: tables.code_starts[-1]]
+    read = operations[operations[:, 0] == codes.AT_SLOT].tolist()
+    groups = {(slot, size) for kind, slot, size, _ in tables.updates.tolist() if kind in HOLD_ROWS}
+    found = {}
+    for first, size in groups if tables.update_starts[-1] else ():
+        slots = range(first, first + size)
+        columns = tuple(sorted({column for _, _, column, slot in read if slot in slots}))
+        found.update(dict.fromkeys(slots, columns))
+    return found
 
 
 @dataclass(frozen=True)

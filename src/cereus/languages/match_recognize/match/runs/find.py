@@ -30,7 +30,7 @@ from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.runs import dead_kernel, slots_kernel
-from cereus.languages.match_recognize.match.runs.dead import asks_for_numbers, places
+from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import RowTables
@@ -202,9 +202,11 @@ def find_runs(
             search.stop_after(-1)
             if (found_blocks := blocks(tables, given, rows.bounds)) is not None:
                 search.leap(stretches_kernel.QuietStretches(tables, given, found_blocks), room)
+            same = alike(tables, given)
+            search.compare_values(same)
             kept = None if streams.ends_open or timeouts or pruned else places(tables, given)
             if kept is not None:
-                search.remember(dead_kernel.DeadRuns(kept), asks_for_numbers(tables), room)
+                search.remember(dead_kernel.DeadRuns(kept, same), asks_for_numbers(tables), room)
         refuse_skip(result, skip.variable)
 
 

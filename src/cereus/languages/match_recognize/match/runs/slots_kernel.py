@@ -31,6 +31,9 @@ else:
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
 """After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
+NEAR = cython.declare(cython.Py_ssize_t, 64)
+"""So many rows behind its start, every place of a run is remembered; then of every second row,
+behind twice as many of every fourth, and so on."""
 
 
 @cython.cclass
@@ -168,6 +171,7 @@ class Search(WaitingRuns):
         cython.declare(best=cython.longlong, best_end=cython.Py_ssize_t, state=cython.int)
         cython.declare(done=cython.bint, first=cython.int, target=cython.Py_ssize_t)
         cython.declare(open_=cython.bint, at=cython.Py_ssize_t, late=cython.bint)
+        cython.declare(sparse=cython.Py_ssize_t)
         cython.declare(held=cython.Py_ssize_t, quiet=cython.Py_ssize_t, loop=cython.int)
         self.timeouts = timeouts
         with cython.nogil:
@@ -215,6 +219,7 @@ class Search(WaitingRuns):
                     open_ = done = False
                     held = loop = 0
                     node = -1
+                    sparse = 1
                     while count > 0:
                         if i == high:
                             open_ = ends_open and (
@@ -238,9 +243,12 @@ class Search(WaitingRuns):
                         if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
                             break
                         if self.remembers and i - row >= self.dead.back:
+                            # the farther from the start, the fewer rows: places are few
+                            if i - row >= NEAR * sparse:
+                                sparse *= 2
                             if self.dead.pause > 0:
                                 self.dead.pause -= 1
-                            else:
+                            elif i & (sparse - 1) == 0:
                                 count = self.still_open(here, count, row, i)
                                 if count == 0:
                                     break

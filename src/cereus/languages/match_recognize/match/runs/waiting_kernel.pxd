@@ -1,3 +1,5 @@
+cimport cython
+
 from cereus.languages.match_recognize.match.runs.conditions_kernel cimport SlotConditions
 from cereus.languages.match_recognize.match.runs.dead_kernel cimport DeadRuns
 from cereus.languages.match_recognize.match.stretches.stretches_kernel cimport QuietStretches
@@ -31,6 +33,10 @@ cdef class WaitingRuns(SlotConditions):
     cdef QuietStretches stretches
     cdef Py_ssize_t leaping
 
+    # of slots that hold rows, which rows are alike: the first of them
+    cdef const int[::1] alike_of
+    cdef const int[:, ::1] alike
+
     # where runs of earlier starts came to nothing, if that is remembered
     cdef bint remembers
     cdef bint numbered
@@ -42,6 +48,9 @@ cdef class WaitingRuns(SlotConditions):
     cdef bint wait(
         self, int side, Py_ssize_t count, int from_side, Py_ssize_t run, int state, long long node
     ) noexcept nogil
+    @cython.final
+    cdef long long key(self, int side, Py_ssize_t run, Py_ssize_t slot) noexcept nogil
+    @cython.final
     cdef bint is_same(
         self, int side, Py_ssize_t other, Py_ssize_t run, int state
     ) noexcept nogil

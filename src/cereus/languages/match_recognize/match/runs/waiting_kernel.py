@@ -12,6 +12,7 @@ match is never completed, and the run ends there.
 from typing import Any
 
 import cython
+import numpy as np
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
@@ -45,6 +46,8 @@ class WaitingRuns(SlotConditions):
         self.live = tables.live
         self.live_floats = tables.live_floats
         self.initial = tables.initial
+        self.alike_of = np.full(tables.live.shape[1], -1, np.int32)
+        self.alike = np.zeros((1, 1), np.int32)
         self.times = rows.times
         self.length = rows.length
         self.slots = tables.live.shape[1]
@@ -68,6 +71,11 @@ class WaitingRuns(SlotConditions):
             self.stretches.use_runs(room.cells, room.float_cells)
         if self.remembers:
             self.dead.use_runs(room.cells, room.float_cells)
+
+    def compare_values(self, alike: Any) -> None:
+        """Take slots for equal that hold different rows, if what is read there is the same."""
+        self.alike_of = alike.of
+        self.alike = alike.rows
 
     def remember(self, dead: Any, numbered: bool, room: Any) -> None:
         """Leave out runs that came to nothing before. All rows are there. With `numbered`,
@@ -123,6 +131,13 @@ class WaitingRuns(SlotConditions):
         self.nodes_of[side, count] = node
         return True
 
+    def key(
+        self, side: cython.int, run: cython.Py_ssize_t, slot: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """What tells a slot from others: a row by what is read there, if that is known."""
+        cell: cython.longlong = self.cells[side, run, slot]
+        return cell if self.alike_of[slot] < 0 else self.alike[self.alike_of[slot], cell]
+
     def is_same(
         self,
         side: cython.int,
@@ -135,7 +150,7 @@ class WaitingRuns(SlotConditions):
         if self.states[side, other] != state:
             return False
         for j in range(self.slots):
-            if self.cells[side, other, j] != self.cells[side, run, j]:
+            if self.key(side, other, j) != self.key(side, run, j):
                 return False
         for j in range(self.float_slots):
             if self.float_cells[side, other, j] != self.float_cells[side, run, j]:
@@ -149,7 +164,7 @@ class WaitingRuns(SlotConditions):
         j: cython.Py_ssize_t
         hash_: cython.ulonglong = cython.cast(cython.ulonglong, state) * PRIME
         for j in range(self.slots):
-            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.cells[side, run, j])) * SMALL_PRIME
+            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.key(side, run, j))) * SMALL_PRIME
             hash_ = hash_ ^ (hash_ >> 29)
         if cython.compiled:  # as Python, NaN is no number of any kind
             for j in range(self.float_slots):
@@ -206,6 +221,7 @@ class WaitingRuns(SlotConditions):
         only the run in the state `loop` can go on, which was the only one at the row before."""
         cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, k=cython.Py_ssize_t)
         cython.declare(level=cython.int, limit=cython.int)
+        cython.declare(passed=cython.Py_ssize_t, wanted=cython.Py_ssize_t)
         if row - start > 2 and row & ((1 << codes.BLOCK_BITS) - 1):
             return 0
         self.leaping = -1
@@ -218,6 +234,7 @@ class WaitingRuns(SlotConditions):
             return high - row
         at = row
         limit = 1
+        passed = wanted = 0
         while True:
             level = limit
             while level > 0 and at & (
@@ -227,6 +244,7 @@ class WaitingRuns(SlotConditions):
             while level > 0 and not self.is_quiet(here, loop, start, at, high, level):
                 level -= 1
                 limit = level
+                wanted = passed + 3
             if level == 0:
                 return at - row
             size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
@@ -235,8 +253,9 @@ class WaitingRuns(SlotConditions):
             if self.remembers and self.dead.pause == 0:
                 if self.dead.is_dead(here, self.leaping, loop, start, at):
                     return at - row
-            # behind a block that was too large they may be large again
-            if level == limit and limit < codes.BLOCK_SIZES:
+            passed += 1
+            # some blocks behind one that was too large they may be larger again
+            if level == limit and limit < codes.BLOCK_SIZES and passed >= wanted:
                 limit += 1
 
     def is_in_vain(

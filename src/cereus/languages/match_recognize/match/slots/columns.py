@@ -50,14 +50,16 @@ class SlotColumns:
         self.known_columns: dict[Any, tuple[int, Kind, str]] = {}
 
     def arrays(self) -> tuple[Any, Any, Any]:
-        """Whole numbers, floats and which entries are known. A column is in one of the first two;
-        what stands in the other is never used."""
+        """Whole numbers, floats and which entries are known. A column is in one of the first two,
+        and zero in the other: rows are compared by both."""
         shape = (max(len(self.numbers), 1), self.width)
         ints, floats = empty(shape, np.int64), empty(shape, np.float64)
         valid = empty(shape, np.uint8)
         valid[len(self.numbers) :] = 0
         for place, (numbers, known) in enumerate(zip(self.numbers, self.valid, strict=True)):
-            (floats if numbers.dtype == np.float64 else ints)[place] = numbers
+            real = numbers.dtype == np.float64
+            (floats if real else ints)[place] = numbers
+            (ints if real else floats)[place] = 0
             valid[place] = known
         return ints, floats, valid
 

@@ -70,19 +70,26 @@ def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | Non
     sizes = [-(-count >> codes.BLOCK_BITS + level) for level in range(codes.BLOCK_SIZES)]
     starts = np.cumsum([0, *sizes])
     columns, without_rests = len(rows.valid), int(starts[-1])
-    width = without_rests + sizes[0]
+    shape = (columns, without_rests + sizes[0])
     found = RowBlocks(
-        *(empty((columns, width), np.int64) for _ in range(2)),
-        *(empty((columns, width), np.float64) for _ in range(2)),
-        *(empty((columns, width), np.uint8) for _ in range(2)),
-        *(empty((columns, width), np.float64) for _ in range(4)),
-        empty((columns, without_rests), np.int64),
-        *(empty((without_rests, states), np.uint8) for _ in range(2)),
-        starts,
-        _cuts(bounds, sizes[0]),
-        _summed(tables, columns),
-        loops,
-        slot_kinds(tables),
+        low_ints=empty(shape, np.int64),
+        high_ints=empty(shape, np.int64),
+        low_floats=empty(shape, np.float64),
+        high_floats=empty(shape, np.float64),
+        any_valid=empty(shape, np.uint8),
+        all_valid=empty(shape, np.uint8),
+        low_sums=empty(shape, np.float64),
+        high_sums=empty(shape, np.float64),
+        spreads=empty(shape, np.float64),
+        sums=empty(shape, np.float64),
+        totals=empty((columns, without_rests), np.int64),
+        any_alive=empty((without_rests, states), np.uint8),
+        all_alive=empty((without_rests, states), np.uint8),
+        starts=starts,
+        cuts=_cuts(bounds, sizes[0]),
+        summed=_summed(tables, columns),
+        loops=loops,
+        slots=slot_kinds(tables),
     )
     read_blocks(found, rows)
     return found
