@@ -97,7 +97,8 @@ class _Work:
         schema = self.events.schema
         columns = schema.names if self.columns is None else self.columns
         prunes = self.compiled.reads_only_tested(schema)
-        return self.events.possible_batches(columns, self._possible if prunes else None)
+        coded = self.compiled.coded_columns(schema)
+        return self.events.possible_batches(columns, self._possible if prunes else None, coded)
 
     def _possible(self, schema: pa.Schema) -> Any:
         """What is true of every event that can matter, as far as these columns tell."""

@@ -129,6 +129,11 @@ class CompiledQuery(ABC):
         executor can skip them."""
         return False
 
+    def coded_columns(self, schema: pa.Schema) -> frozenset[str]:
+        """The columns whose texts may come as dictionaries, whatever the schema says: they are
+        tested, or are keys, and nothing shows or compares them."""
+        return frozenset()
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         """How its input may be cut into parts for several threads."""
         return Split(

@@ -145,6 +145,13 @@ class PatternQuery(CompiledQuery, Generic[P]):
         traits = self.plan(schema).traits
         return not traits.position_sensitive and not traits.emits_late
 
+    def coded_columns(self, schema: pa.Schema) -> frozenset[str]:
+        plan, query = self.plan(schema), self.query
+        waits = query.unfollowed is not None or query.timeouts
+        if waits or plan.traits.remembers_values:
+            return frozenset()
+        return plan.tested_only - {path[0] for path in shown_paths(query)}
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
 

@@ -168,6 +168,20 @@ class Plan:
         return selected(self.query)
 
     @cached_property
+    def tested_only(self) -> frozenset[str]:
+        """The columns that are put to tests or are keys, and are read for nothing else."""
+        query, stream = self.query, self.stream
+        tested = {path for test in self.tests for c in test.conditions for path in attributes(c)}
+        tested.update(self.keys, [(stream.type,)] if stream.type is not None else [])
+        others = {*self.compared, *stream.where_columns, *self.followed_columns}
+        others.update(p for each in self.columns_compared for p in attributes(each.expression))
+        others.update(total.attribute for total in query.totals if total.attribute)
+        others.update((name,) for name in (stream.time, stream.stream) if name is not None)
+        if isinstance(query.window, AttributeWindow):
+            others.add(query.window.attribute)
+        return frozenset(path[0] for path in tested) - {path[0] for path in others}
+
+    @cached_property
     def columns(self) -> frozenset[tuple[str, ...]]:
         """The paths of all columns that the plan reads (without those only shown)."""
         paths = {path for test in self.tests for c in test.conditions for path in attributes(c)}

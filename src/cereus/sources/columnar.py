@@ -21,11 +21,20 @@ UNREADABLE = (pa.ArrowException, OSError)
 """What Arrow raises when data is not what it seems."""
 
 
-class ColumnarReader:
-    """Reads the files of one format."""
+CODED = pa.dictionary(pa.int32(), pa.string())
+"""The type of texts that are read as dictionaries."""
+CODED_BYTES = 3
+"""A column of texts has at most so many bytes per row in a file where all of it is a dictionary;
+one that is not has at least five: a length of four, and a text."""
 
-    def __init__(self, format: str) -> None:
+
+class ColumnarReader:
+    """Reads the files of one format. Of Parquet files, the texts of `coded` columns come as
+    dictionaries, if they are stored as such: that takes less than half as long."""
+
+    def __init__(self, format: str, coded: frozenset[str] = frozenset()) -> None:
         self.format = "ipc" if format == "arrow" else format
+        self._coded = coded if format == "parquet" else frozenset()
 
     def look(self, place: EventFile) -> pa.Schema:
         try:
@@ -37,8 +46,8 @@ class ColumnarReader:
         self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """The rows of files that have one schema."""
-        dataset = self._dataset(places, schema)
         try:
+            dataset = self._coded_dataset(places, schema, columns)
             yield from dataset.to_batches(columns=list(columns), **_scanning(dataset))
         except UNREADABLE as error:
             raise self._wrong(places[0], error) from None
@@ -49,12 +58,14 @@ class ColumnarReader:
         """The same without the row groups in which `where` is true of no row, as far as the bounds
         of their columns tell: a number stands for so many rows that were left out."""
         dataset = self._dataset(places, schema)
-        options = {"columns": list(columns), "schema": schema, **_scanning(dataset)}
         try:
-            for fragment in dataset.get_fragments():
+            read = self._coded_dataset(places, schema, columns)
+            options = {"columns": list(columns), "schema": read.schema, **_scanning(read)}
+            fragments = zip(dataset.get_fragments(), read.get_fragments(), strict=True)
+            for fragment, to_read in fragments:
                 for wanted, groups in _stretches(fragment, where, schema):
                     if wanted:
-                        part = fragment.subset(row_group_ids=[each.id for each in groups])
+                        part = to_read.subset(row_group_ids=[each.id for each in groups])
                         yield from part.to_batches(**options)
                     else:
                         yield sum(each.num_rows for each in groups)
@@ -71,12 +82,32 @@ class ColumnarReader:
     def knows_counts(self) -> bool:
         return self.format in ("parquet", "ipc")
 
-    def _dataset(self, places: Sequence[EventFile], schema: pa.Schema | None) -> ds.Dataset:
+    def _dataset(
+        self,
+        places: Sequence[EventFile],
+        schema: pa.Schema | None,
+        format: ds.FileFormat | None = None,
+    ) -> ds.Dataset:
         import pyarrow.dataset as ds
 
         system = file_system(places[0].url)[0]
         paths = [place.path for place in places]
-        return ds.dataset(paths, format=self.format, filesystem=system, schema=schema)
+        return ds.dataset(paths, format=format or self.format, filesystem=system, schema=schema)
+
+    def _coded_dataset(
+        self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str]
+    ) -> ds.Dataset:
+        """Files of one schema; texts that the first of them has as dictionaries come as such."""
+        dataset, asked = self._dataset(places, schema), self._coded.intersection(columns)
+        fragment = next(dataset.get_fragments(), None) if asked else None
+        coded = asked & _stored_as_dictionaries(fragment) if fragment is not None else frozenset()
+        if not coded:
+            return dataset
+        import pyarrow.dataset as ds
+
+        options = ds.ParquetReadOptions(dictionary_columns=sorted(coded))
+        fields = [field.with_type(CODED) if field.name in coded else field for field in schema]
+        return self._dataset(places, pa.schema(fields), ds.ParquetFileFormat(read_options=options))
 
     def _wrong(self, place: EventFile, error: Exception) -> DataError:
         return DataError(f"cannot read {place.name!r} as {self.format}: {_reason(error)}")
@@ -97,6 +128,22 @@ def _stretches(
     kept = {group.id for group in fragment.subset(where, schema=schema).row_groups}
     for wanted, groups in groupby(fragment.row_groups, lambda each: each.id in kept):
         yield wanted, list(groups)
+
+
+def _stored_as_dictionaries(fragment: ds.ParquetFileFragment) -> frozenset[str]:
+    """The columns of a file whose values are all stored in dictionaries of few values."""
+    metadata = fragment.metadata
+    sizes: dict[str, int] = {}
+    plain: set[str] = set()
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            name = chunk.path_in_schema
+            sizes[name] = sizes.get(name, 0) + chunk.total_uncompressed_size
+            if not chunk.has_dictionary_page:
+                plain.add(name)
+    few = CODED_BYTES * metadata.num_rows
+    return frozenset(name for name, size in sizes.items() if size <= few) - plain
 
 
 def _scanning(dataset: ds.Dataset) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cereus.errors import DataError, did_you_mean
 from cereus.sources.blocks import SPAN, Span, spans
-from cereus.sources.columnar import ColumnarReader
+from cereus.sources.columnar import CODED, ColumnarReader
 from cereus.sources.columns import joined_schema
 from cereus.sources.delimited import CsvReader
 from cereus.sources.files import Files
@@ -49,19 +49,25 @@ class Scan:
     parts: tuple[KnownFile, ...]
     schema: pa.Schema
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: Sequence[str] | None = None, coded: frozenset[str] = frozenset()
+    ) -> Iterator[pa.RecordBatch]:
+        """The texts of `coded` columns come as dictionaries, where files have them as such."""
         for piece in self.pieces(None):
-            yield from self.read(piece, columns)
+            yield from self.read(piece, columns, coded)
 
     def possible_batches(
-        self, columns: Sequence[str], where: Callable[[pa.Schema], Any]
+        self,
+        columns: Sequence[str],
+        where: Callable[[pa.Schema], Any],
+        coded: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The rows that may matter, each batch with the number of its first row. `where` makes the
         condition on columns that rows in a file must satisfy (`pruning`); without bounds in the
         files, all rows are given."""
         row = 0
         for piece in self.pieces(None):
-            for each in self._possible(piece, columns, where):
+            for each in self._possible(piece, columns, where, coded):
                 if isinstance(each, int):
                     row += each
                 else:
@@ -69,24 +75,28 @@ class Scan:
                     row += each.num_rows
 
     def _possible(
-        self, piece: FilePiece, columns: Sequence[str], where: Callable[[pa.Schema], Any]
+        self,
+        piece: FilePiece,
+        columns: Sequence[str],
+        where: Callable[[pa.Schema], Any],
+        coded: frozenset[str],
     ) -> Iterator[pa.RecordBatch | int]:
         raw = piece.parts[0].raw
         same = [f for f in raw if f.name in self.schema.names and self.schema.field(f.name) == f]
         condition = where(pa.schema(same)) if self.kind == "parquet" else None
         if condition is None:
-            yield from self.read(piece, columns)
+            yield from self.read(piece, columns, coded)
             return
         wanted = pa.schema([self.schema.field(name) for name in columns])
         names = [name for name in columns if name in raw.names]
         places_ = [each.place for each in piece.parts]
-        reader = ColumnarReader(self.kind)
+        reader = ColumnarReader(self.kind, self._texts(raw, coded))
         for each in reader.possible_batches(places_, raw, names, condition):
             if isinstance(each, int):
                 yield each
             else:
                 table = pa.Table.from_batches([supported_batch(each)])
-                yield from self._fitted(table, wanted, piece.parts[0].place).to_batches()
+                yield from self._fitted(table, wanted, piece.parts[0].place, coded).to_batches()
 
     def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
         """The files in parts that can be read apart. With no `size`, files of text as they are."""
@@ -100,14 +110,23 @@ class Scan:
         alike = itertools.groupby(self.parts, key=_likeness)
         return [FilePiece(tuple(group)) for _, group in alike]
 
+    def _texts(self, raw: pa.Schema, coded: frozenset[str]) -> frozenset[str]:
+        """Those of the coded columns that are texts in files, and here."""
+        fields = [field for field in raw if field.name in coded and field.name in self.schema.names]
+        kinds = {field.name: (field.type, self.schema.field(field.name).type) for field in fields}
+        return frozenset(name for name, kind in kinds.items() if kind == (pa.string(), pa.string()))
+
     def read(
-        self, piece: FilePiece, columns: Sequence[str] | None = None
+        self,
+        piece: FilePiece,
+        columns: Sequence[str] | None = None,
+        coded: frozenset[str] = frozenset(),
     ) -> Iterator[pa.RecordBatch]:
         """The rows of a piece, with the columns of all."""
         names = self.schema.names if columns is None else list(columns)
         wanted = pa.schema([self.schema.field(name) for name in names])
-        for table in self._raw(piece, names):
-            yield from self._fitted(table, wanted, piece.parts[0].place).to_batches()
+        for table in self._raw(piece, names, coded):
+            yield from self._fitted(table, wanted, piece.parts[0].place, coded).to_batches()
 
     def take(self, rows: pa.Array) -> pa.Table:
         """Rows by their numbers, in the order asked for."""
@@ -141,12 +160,15 @@ class Scan:
 
     # ------------------------------------------------------------ reading
 
-    def _raw(self, piece: FilePiece, names: Iterable[str]) -> Iterator[pa.Table]:
+    def _raw(
+        self, piece: FilePiece, names: Iterable[str], coded: frozenset[str]
+    ) -> Iterator[pa.Table]:
         part = piece.parts[0]
         columns = [name for name in names if name in part.raw.names]
         if self.kind not in TEXT:
             places_ = [each.place for each in piece.parts]
-            for batch in ColumnarReader(self.kind).batches(places_, part.raw, columns):
+            reader = ColumnarReader(self.kind, self._texts(part.raw, coded))
+            for batch in reader.batches(places_, part.raw, columns):
                 yield pa.Table.from_batches([supported_batch(batch)])
             return
         some = columns or part.raw.names[:1]  # how many rows there are
@@ -155,7 +177,9 @@ class Scan:
         else:
             yield from JsonReader(self.files).tables(part.place, part.raw, piece.span, some)
 
-    def _fitted(self, table: pa.Table, wanted: pa.Schema, place: EventFile) -> pa.Table:
+    def _fitted(
+        self, table: pa.Table, wanted: pa.Schema, place: EventFile, coded: frozenset[str]
+    ) -> pa.Table:
         values = dict(place.values)
         columns = []
         for field in wanted:
@@ -165,10 +189,13 @@ class Scan:
                 column = pa.chunked_array([pa.nulls(table.num_rows, field.type)])
             else:
                 column = pa.chunked_array([[values[field.name]] * table.num_rows], pa.string())
-            if column.type != field.type:
+            stays = field.name in coded and field.type == pa.string() and column.type == CODED
+            if column.type != field.type and not stays:
                 column = column_of_type(column, field.type, field.name, self.files.time_format)
             columns.append(column)
-        return pa.Table.from_arrays(columns, schema=wanted)
+        kinds = zip(wanted, columns, strict=True)
+        fields = [field.with_type(column.type) for field, column in kinds]
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _likeness(part: KnownFile) -> tuple[object, ...]:

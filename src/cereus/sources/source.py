@@ -45,9 +45,12 @@ class Source:
             return None
         return self.num_rows
 
-    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: list[str] | None = None, coded: frozenset[str] = frozenset()
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows; the texts of the `coded` columns may come as dictionaries."""
         if self.scan is not None:
-            yield from self.scan.batches(columns)
+            yield from self.scan.batches(columns, coded)
             return
         assert self.table is not None
         table = self.table if columns is None else self.table.select(columns)
@@ -56,15 +59,18 @@ class Source:
             yield part[0]
 
     def possible_batches(
-        self, columns: list[str], where: Callable[[pa.Schema], Any] | None
+        self,
+        columns: list[str],
+        where: Callable[[pa.Schema], Any] | None,
+        coded: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The rows that may matter, each batch with the number of its first row; all of them, if
         nothing says which."""
         if self.scan is not None and where is not None:
-            yield from self.scan.possible_batches(columns, where)
+            yield from self.scan.possible_batches(columns, where, coded)
             return
         row = 0
-        for batch in self.batches(columns):
+        for batch in self.batches(columns, coded):
             yield row, batch
             row += batch.num_rows
 

@@ -13,7 +13,7 @@ import cereus
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.parallel.sharing import NotSplitError
-from cereus.engine.parallel.time_slices import MOST_ROWS, Part, TimeSlices, slice_ends
+from cereus.engine.parallel.time_slices import MOST_ROWS, SlicePart, TimeSlices, slice_ends
 from cereus.sources import source
 from tests.volume import volume
 
@@ -45,13 +45,13 @@ def batches(times: list[int], size: int) -> list[tuple[int, pa.RecordBatch]]:
     return [(at, table.slice(at, size).combine_chunks().to_batches()[0]) for at in firsts]
 
 
-def parts_of(times: list[int], size: int, seconds: int, **options: int | bool) -> list[Part]:
+def parts_of(times: list[int], size: int, seconds: int, **options: int | bool) -> list[SlicePart]:
     clock = Clock(TimeWindow(1_000_000 * seconds), STREAM, SCHEMA)
     slices = TimeSlices(clock, 2, **{"least": 1, "always": False, **options})  # type: ignore[arg-type]
     return [part for first, batch in batches(times, size) for part in slices.cut(batch, first)]
 
 
-def before(part: Part) -> list[int]:
+def before(part: SlicePart) -> list[int]:
     return [row + place for row, batch in part.before for place in range(batch.num_rows)]
 
 

@@ -1,11 +1,17 @@
 """One thread reads what the others have looked at: for queries whose input cannot be cut. Which
-tests events pass, and which of them have the same key, depends on no other event."""
+tests events pass, and which of them have the same key, depends on no other event.
+
+The same thread reads all batches, so that what it remembers stays in its cache. When it has to wait
+for a piece that another looks at, it looks at one behind it.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -20,12 +26,65 @@ from cereus.engine.parallel.workers import Workers
 _Pieces = tuple[int, pa.RecordBatch, list[pa.RecordBatch]]
 
 
-class _Looked(NamedTuple):
-    """A batch from row `first` on, and its pieces as each reader sees them."""
+class Look:
+    """A piece of a batch that any thread may look at, whoever comes first."""
+
+    def __init__(self, readers: Sequence[BatchReader], rows: pa.RecordBatch) -> None:
+        self._readers, self._rows = readers, rows
+        self._begun = threading.Lock()
+        self.seen: Future[Piece] = Future()
+
+    def take(self) -> bool:
+        """Look at it, unless someone does already; whether this was done now."""
+        if not self._begun.acquire(blocking=False):
+            return False
+        try:
+            self.seen.set_result(looked_at(self._readers, self._rows))
+        except BaseException as error:
+            self.seen.set_exception(error)
+        return True
+
+
+class _ToRead(NamedTuple):
+    """A batch from row `first` on, its pieces, and what it gives."""
 
     first: int
     batch: pa.RecordBatch
-    pieces: list[Future[Piece]]
+    pieces: list[Look]
+    results: Future[list[pa.RecordBatch]]
+
+
+class InTurn:
+    """Reads batches one after the other, in one thread, until there is None; `open` are the pieces
+    that may not have been looked at yet."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.batches: SimpleQueue[_ToRead | None] = SimpleQueue()
+        self.open: deque[Look] = deque()
+
+    def read(self) -> None:
+        """Read all; nobody waits for what is behind a batch that cannot be read."""
+        while (each := self.batches.get()) is not None:
+            try:
+                pieces = [self._looked_at(piece) for piece in each.pieces]
+                each.results.set_result(_read(self._executor, each.first, each.batch, pieces))
+            except BaseException as error:
+                each.results.set_exception(error)
+                raise
+
+    def _looked_at(self, piece: Look) -> Piece:
+        piece.take()
+        while not piece.seen.done() and self._look_further():
+            pass
+        return piece.seen.result()
+
+    def _look_further(self) -> bool:
+        """Look at the next piece that nobody looks at; whether there was one."""
+        while self.open:
+            if self.open.popleft().take():
+                return True
+        return False
 
 
 def ahead(run: BaseRun) -> Iterator[Stretch]:
@@ -35,30 +94,26 @@ def ahead(run: BaseRun) -> Iterator[Stretch]:
     if not readers:
         raise NotSplitError("its events are not read in batches")
     executor.defer()
-    waiting: deque[_Looked] = deque()
-    reading: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
+    turn = InTurn(executor)
+    begun: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
     with Workers(run.threads) as workers:
-
-        def read_next() -> None:
-            """Begin to read the oldest of what was looked at."""
-            first, batch, tasks = waiting.popleft()
-            pieces = [task.result() for task in tasks]
-            if reading:
-                reading[-1][1].result()  # batches are read one after the other
-            task = workers.submit(_read, executor, first, batch, pieces)
-            reading.append((first + batch.num_rows, task))
-
-        for first, batch, pieces in _batches(run, readers):
-            tasks = [workers.submit(looked_at, readers, piece) for piece in pieces]
-            waiting.append(_Looked(first, batch, tasks))
-            if len(waiting) > run.threads:
-                read_next()
-            if len(reading) > 1:
-                yield _stretch(*reading.popleft())
-        while waiting:
-            read_next()
-        while reading:
-            yield _stretch(*reading.popleft())
+        reading = workers.submit(turn.read)
+        try:
+            for first, batch, pieces in _batches(run, readers):
+                looks = [Look(readers, piece) for piece in pieces]
+                results: Future[list[pa.RecordBatch]] = Future()
+                turn.open.extend(looks)
+                turn.batches.put(_ToRead(first, batch, looks, results))
+                for look in looks:
+                    workers.submit(look.take)
+                begun.append((first + batch.num_rows, results))
+                if len(begun) > 2 * run.threads:
+                    yield _stretch(*begun.popleft())
+            while begun:
+                yield _stretch(*begun.popleft())
+        finally:
+            turn.batches.put(None)
+        reading.result()
         yield Stretch(0, iter(workers.submit(lambda: list(executor.finish())).result()))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -19,44 +20,70 @@ from cereus.engine.parallel.sharing import NotSplitError, Sharing
 from cereus.engine.parallel.workers import Workers
 
 _Part = tuple[Executor, Sharing]
-_Reading = tuple[int, list[Future[PartResults]]]
+
+
+class _Looked(NamedTuple):
+    """A batch from row `first` on, whose pieces are looked at."""
+
+    first: int
+    batch: pa.RecordBatch
+    pieces: list[Future[Piece]]
+
+
+class _Read(NamedTuple):
+    """The shards of a batch that ends before row `end`."""
+
+    end: int
+    shards: list[Future[PartResults]]
 
 
 def by_key(run: BaseRun) -> Iterator[Stretch]:
-    """Deal out the keys of every batch; the next is looked at while one is read."""
+    """Deal out the keys of every batch. While one is read, the next is dealt out and the one behind
+    it is looked at; a shard is read batch by batch, whatever the others are at."""
     parts = [run.shared() for _ in range(run.threads)]
     readers = parts[0][1].readers
     shards = KeyShards(run.split.keys, readers, run.schema, run.threads)
-    reading: _Reading | None = None
+    looked: deque[_Looked] = deque()
+    reading: deque[_Read] = deque()
+    last: list[Future[PartResults] | None] = [None] * run.threads
     joined: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
     with Workers(run.threads) as workers:
 
-        def join(reading: _Reading) -> None:
+        def read_next() -> None:
+            """Deal out the oldest of what was looked at, and begin to read it."""
+            first, batch, tasks = looked.popleft()
+            pieces = [each.result() for each in tasks]
+            dealt = shards.deal(pieces)
+            if shards.largest > MOST_IN_ONE and last[0] is None and not run.always:
+                raise NotSplitError("most events have one key")
+            for number, part in enumerate(parts):
+                what = (part, last[number], number, first, batch, pieces, dealt)
+                last[number] = workers.submit(_read_shard, *what)
+            reading.append(_Read(first + batch.num_rows, [each for each in last if each]))
+
+        def join(end: int, tasks: list[Future[PartResults]]) -> None:
             """Put the results of a batch in order, when its shards are read."""
-            end, tasks = reading
             ranked = shards.order.ranked([task.result() for task in tasks])
             joined.append((end, workers.submit(lambda: list(merged(ranked)))))
 
+        end = 0
         for first, batch in run.work.batches():
-            looks = [workers.submit(looked_at, readers, piece) for piece in run.pieces(batch)]
-            if reading is not None:
-                join(reading)
-            pieces = [each.result() for each in looks]
-            dealt = shards.deal(pieces)
-            if shards.largest > MOST_IN_ONE and reading is None and not run.always:
-                raise NotSplitError("most events have one key")
-            tasks = [
-                workers.submit(_read_shard, part, number, first, batch, pieces, dealt)
-                for number, part in enumerate(parts)
-            ]
-            reading = first + batch.num_rows, tasks
+            end = first + batch.num_rows
+            pieces = [workers.submit(looked_at, readers, piece) for piece in run.pieces(batch)]
+            looked.append(_Looked(first, batch, pieces))
+            if len(looked) > 1:
+                read_next()
+            if len(reading) > 1:
+                join(*reading.popleft())
             if len(joined) > 1:
                 yield _stretch(*joined.popleft())
-        if reading is None:
+        if not looked:
             raise NotSplitError("there are no events")
-        join(reading)
-        end = reading[0]
-        join((end, [workers.submit(_finish, part) for part in parts]))
+        while looked:
+            read_next()
+        while reading:
+            join(*reading.popleft())
+        join(end, [workers.submit(_finish, part) for part in parts])
         while joined:
             yield _stretch(*joined.popleft())
 
@@ -67,13 +94,17 @@ def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
 
 def _read_shard(
     part: _Part,
+    before: Future[PartResults] | None,
     number: int,
     first: int,
     batch: pa.RecordBatch,
     pieces: Sequence[Piece],
     dealt: Sequence[tuple[Shards, ...]],
 ) -> PartResults:
-    """Read the rows of a batch whose keys are of the shard with this number."""
+    """Read the rows of a batch whose keys are of the shard with this number, when those of the
+    batch `before` are read: some thread has begun with them, as they were submitted first."""
+    if before is not None:
+        before.result()
     executor, sharing = part
     sharing.number_rows(first)
     for place, reader in enumerate(sharing.readers):

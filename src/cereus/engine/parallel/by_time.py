@@ -16,11 +16,11 @@ from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.key_order import KeyOrder, PartResults, with_all_keys
 from cereus.engine.parallel.merging import merged
 from cereus.engine.parallel.sharing import NotSplitError, Sharing
-from cereus.engine.parallel.time_slices import Part, TimeSlices
+from cereus.engine.parallel.time_slices import SlicePart, TimeSlices
 from cereus.engine.parallel.workers import Workers
 
 _Free = SimpleQueue[tuple[Executor, Sharing]]
-_Slice = list[tuple[Part, Future[PartResults]]]
+_Slice = list[tuple[SlicePart, Future[PartResults]]]
 
 
 class _Begun(NamedTuple):
@@ -113,7 +113,7 @@ def _read_slice(free: _Free, slice: _Slice) -> None:
         free.put((executor, sharing))
 
 
-def _read_part(executor: Executor, sharing: Sharing, part: Part) -> PartResults:
+def _read_part(executor: Executor, sharing: Sharing, part: SlicePart) -> PartResults:
     part.refuse_backwards()
     if part.begins:
         executor.forget()

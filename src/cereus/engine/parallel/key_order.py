@@ -87,7 +87,6 @@ class KeyOrder:
             keys = part.keys or ()
             known = [self.number(place, each) for place, each in enumerate(keys)]
             for rows, order in part.batches:
-                numbers = order.numbers.astype(np.int64)
-                ranks = known[order.reader][numbers].astype(np.int64) if known else numbers
+                ranks = known[order.reader][order.numbers] if known else order.numbers
                 ranked.append(RankedRows(rows, order.segment, ranks))
         return ranked

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,17 @@ class RankedRows:
 
     rows: pa.RecordBatch
     segment: int
+    ranks: npt.NDArray[np.integer]
+
+
+class _Runs(NamedTuple):
+    """Stretches of results of one part that have one rank: where each begins among the results of
+    all parts, and how long it is."""
+
+    segments: Ints
     ranks: Ints
+    begins: Ints
+    sizes: Ints
 
 
 def merged(parts: Sequence[RankedRows]) -> Iterator[pa.RecordBatch]:
@@ -36,31 +46,41 @@ def merged(parts: Sequence[RankedRows]) -> Iterator[pa.RecordBatch]:
     parts = [part for part in parts if part.rows.num_rows]
     if not parts:
         return
-    ranks = np.concatenate([part.ranks for part in parts])
-    segments = np.repeat([part.segment for part in parts], [len(part.ranks) for part in parts])
-    if _in_order(ranks, segments):
+    runs = _runs(parts)
+    order = np.lexsort((runs.ranks, runs.segments))
+    if np.array_equal(order, np.arange(len(order))):
         yield from (part.rows for part in parts)
         return
-    order = np.lexsort((ranks, segments))
-    breaks = np.flatnonzero(np.diff(order) != 1) + 1
-    if len(order) >= LONG_RUN * (len(breaks) + 1):
-        yield from _stretches(parts, order, breaks)
+    begins, sizes = runs.begins[order], runs.sizes[order]
+    apart = np.append(True, begins[1:] != begins[:-1] + sizes[:-1])
+    begins, sizes = begins[apart], np.add.reduceat(sizes, np.flatnonzero(apart))
+    if sizes.sum() >= LONG_RUN * len(sizes):
+        yield from _stretches(parts, begins, sizes)
         return
+    rows = np.repeat(begins - np.append(0, np.cumsum(sizes[:-1])), sizes) + np.arange(sizes.sum())
     table = pa.Table.from_batches([part.rows for part in parts])
-    yield from table.take(pa.array(order)).combine_chunks().to_batches(max_chunksize=ROWS)
+    yield from table.take(pa.array(rows)).combine_chunks().to_batches(max_chunksize=ROWS)
 
 
-def _in_order(ranks: Ints, segments: Ints) -> bool:
-    later = np.diff(segments)
-    return bool(np.all((later > 0) | ((later == 0) & (np.diff(ranks) >= 0))))
+def _runs(parts: Sequence[RankedRows]) -> _Runs:
+    """The runs of all parts, one part after the other: most often far fewer than results."""
+    begins, ranks, segments, before = [], [], [], 0
+    for part in parts:
+        changes = np.flatnonzero(part.ranks[1:] != part.ranks[:-1]) + 1
+        places = np.append(0, changes)
+        begins.append(places + before)
+        ranks.append(part.ranks[places].astype(np.int64))
+        segments.append(np.full(len(places), part.segment))
+        before += len(part.ranks)
+    every = np.concatenate(begins)
+    sizes = np.diff(np.append(every, before))
+    return _Runs(np.concatenate(segments), np.concatenate(ranks), every, sizes)
 
 
-def _stretches(parts: Sequence[RankedRows], order: Ints, breaks: Ints) -> Iterator[pa.RecordBatch]:
+def _stretches(parts: Sequence[RankedRows], begins: Ints, sizes: Ints) -> Iterator[pa.RecordBatch]:
     """Rows that stand together already, without copying them."""
     ends = np.cumsum([part.rows.num_rows for part in parts])
-    bounds = np.concatenate([[0], breaks, [len(order)]])
-    for begin, end in pairwise(bounds):
-        at, stop = int(order[begin]), int(order[end - 1]) + 1
+    for at, stop in zip(begins.tolist(), (begins + sizes).tolist(), strict=True):
         while at < stop:
             place = int(np.searchsorted(ends, at, side="right"))
             here = at - (int(ends[place]) - parts[place].rows.num_rows)

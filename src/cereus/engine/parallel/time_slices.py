@@ -44,7 +44,7 @@ def slice_ends(rows: int, threads: int, least: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Part:
+class SlicePart:
     """Rows of a slice that are in one batch: from row `first` on.
 
     before    the rows before the slice, each batch with the row of its first; only at its begin
@@ -86,7 +86,7 @@ class TimeSlices:
         self._ends = None if rows is None else slice_ends(rows, threads, least)
         self._rows, self._cut, self._open = rows or 0, False, False
 
-    def cut(self, batch: pa.RecordBatch, first: int) -> list[Part]:
+    def cut(self, batch: pa.RecordBatch, first: int) -> list[SlicePart]:
         """The parts of the next batch, whose first row this is, in order."""
         if not batch.num_rows:
             return []
@@ -104,10 +104,10 @@ class TimeSlices:
             raise NotSplitError("times are not in order")
         return measures
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[SlicePart]:
         first, size = self._recent[-1].first, self._recent[-1].batch.num_rows
         ends = self._ends_in(first, size)
-        parts: list[Part] = []
+        parts: list[SlicePart] = []
         begin = 0
         for end in ends:
             if not self._refused(end, size, len(ends) - 1):
@@ -149,10 +149,10 @@ class TimeSlices:
                 break
         return before
 
-    def _part(self, begin: int, end: int, *, closes: bool) -> Part:
+    def _part(self, begin: int, end: int, *, closes: bool) -> SlicePart:
         here, begins = self._recent[-1], not self._open
         self._open = not closes
-        return Part(
+        return SlicePart(
             tuple(self._before(begin, begin)) if begins else (),
             here.first + begin,
             here.batch.slice(begin, end - begin),
