@@ -83,7 +83,8 @@ def _unseen_types(
     """The types that every match needs and no event has, with what may have been meant."""
     pairs = zip(anatomy.steps, counts, strict=True)
     lacking = [step for step, count in pairs if count.events == 0 and not step.optional]
-    needed = {test.type for step in lacking for test in step.tests} & needed_types(query)
+    asked = {test.type for step in lacking for test in step.tests}
+    needed = {each for each in needed_types(query) if each in asked}
     return unseen_types(needed, types_in(source, query.stream.type, needed)) if needed else ()
 
 
