@@ -201,6 +201,34 @@ def test_rows_are_those_of_the_input_where_it_was_sorted() -> None:
 # ---------------------------------------------------------------- one expected match
 
 
+EXPECTED = [
+    ("ceql", CEQL, [0, 1], "the condition b[price > 12]: b.price is 12"),
+    ("ceql", CEQL, [3, 4], "the window WITHIN 10 seconds: 3 seconds too long"),
+    ("sremo", SREMO, [0, 1], "the condition price > 12: price is 12"),
+    ("sremo", SREMO, [3, 4], "the window WITHIN 10 seconds: 3 seconds too long"),
+    ("sase", SASE, [0, 1], "the condition b.price > 12: b.price is 12"),
+    ("sase", SASE, [3, 4], "the window WITHIN 10 seconds: 3 seconds too long"),
+    ("match_recognize", CLAUSE, [0, 1], "the condition price > 12 of B: B.price is 12"),
+    (
+        "match_recognize",
+        CLAUSE,
+        [3, 4],
+        "the window WITHIN INTERVAL 10 seconds: 3 seconds too long",
+    ),
+    ("algebra", ALGEBRA, [0, 2], "the condition price > 12 of BUY: price is 9, off by 3"),
+    ("par", PAR, [4], "the condition price > 26 of BUY: price is 25, off by 1"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "rows", "said"), EXPECTED)
+def test_an_expected_match_is_told_what_excludes_it(
+    dialect: str, text: str, rows: list[int], said: str
+) -> None:
+    answer = cereus.compile(text, dialect=dialect, stream=TIMED).why_not(EVENTS, rows)
+    assert not answer.matched
+    assert [str(each) for each in answer.excluded] == [said]
+
+
 def test_several_rules_may_exclude_a_match() -> None:
     answer = cereus.compile(CEQL, stream=TIMED).why_not(EVENTS, [0, 4])
     assert [str(each) for each in answer.excluded] == [

@@ -89,7 +89,7 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
     shown = events.of_rows(np.array(wanted))
     if anatomy.reported is not None and _is_match(anatomy.reported, wanted, events):
         return ExpectedMatch(wanted, True, (), _is_one(wanted), shown)
-    for part, where in _parts(wanted, events, anatomy):
+    for part, where in among(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
             excluded, reason = _blamed(anatomy, wanted, part, where)
             return ExpectedMatch(wanted, False, excluded, reason, shown)
@@ -112,9 +112,10 @@ def _check(rows: tuple[int, ...], events: EventTable) -> None:
         raise CereusError(f"there is no row {missing[0]}", hint=hint)
 
 
-def _parts(
+def among(
     rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
 ) -> Iterator[tuple[EventTable, str]]:
+    """Ever more events among which the expected match is looked for, and what was added."""
     places = np.sort(events.places(np.array(rows)))
     if anatomy.complete:
         yield events.part(places), ALONE
