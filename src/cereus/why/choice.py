@@ -32,7 +32,7 @@ MOST_FINDS = 500
 
 
 @dataclass(frozen=True)
-class Choice:
+class TriedRules:
     """The rules that are tried, and how many are not."""
 
     tried: tuple[Loosened, ...]
@@ -47,15 +47,17 @@ class Choice:
         )
 
 
-def choice(anatomy: Anatomy, rules: tuple[Loosened, ...], events: EventTable, most: int) -> Choice:
+def choice(
+    anatomy: Anatomy, rules: tuple[Loosened, ...], events: EventTable, most: int
+) -> TriedRules:
     """All rules, where these are few; `most` events are read to choose."""
     between = [each.rule for each in rules if _is_between(each.rule)]
     room = max(LEAST_TRIED, MOST_WORK // (1 + len(between)))
     if len(between) <= room:
-        return Choice(rules)
+        return TriedRules(rules)
     likely = set(_likeliest(anatomy, between, events, most)[:room])
     tried = tuple(each for each in rules if not _is_between(each.rule) or each.rule in likely)
-    return Choice(tried, len(rules) - len(tried))
+    return TriedRules(tried, len(rules) - len(tried))
 
 
 def _is_between(rule: QueryRule) -> bool:
