@@ -22,6 +22,29 @@ WORDS = [
         "Either an A or a B (a), then optionally a C (c), then a D, then a D (together d), and"
         " after a match the next one begins behind its last event.",
     ),
+    (
+        "ceql",
+        "SELECT * WHERE A ; (B ; C) UNLESS X",
+        "An A, then a B, then a C, with no X meanwhile.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE A ; ((B ; C) UNLESS X)",
+        "An A, then (a B, then a C, with no X meanwhile).",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE (A AS a ; B) WITHOUT (X FILTER X.y = a.y)",
+        "An A (a), then a B, with no X in between where the y of X is the y of a.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE (A OR B)+ ; (C ; D){2} RETURN count(C) AS n, first(C.x)",
+        "One or more times (either an A or a B), then two times (a C, then a D), reporting"
+        " count(C) as n and first(C.x).",
+    ),
+    ("algebra", "A ; (B ; C)_10", "An A, then (a B, then a C) within 10 ticks."),
+    ("algebra", "(A ; (B ; C))_10", "An A, then a B, then a C, all within 10 ticks."),
     ("ceql", "SELECT * WHERE A LIMIT 1", "An A, with at most one match for each last event."),
     (
         "sremo",

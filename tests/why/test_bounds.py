@@ -33,7 +33,7 @@ def test_a_rule_without_which_a_query_is_hard_is_said_to_take_too_many_steps(
     assert answer.matches == 0
     (effect,) = answer.rules
     assert (effect.text, effect.more) == ("x > 1000 of Z", None)
-    assert "?  condition x > 1000 of Z: this takes too many steps" in str(answer)
+    assert "?  without the condition x > 1000 of Z: this takes too many steps" in str(answer)
 
 
 def test_a_step_that_is_hard_is_counted_as_far_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +44,7 @@ def test_a_step_that_is_hard_is_counted_as_far_as_it_came(monkeypatch: pytest.Mo
     assert first.exact
     assert not second.exact
     assert (second.reached, second.unseen, second.rest) == (0, len(EVENTS), 0)
-    assert "counting step 2 would take too many steps: there are at least so many" in answer.notes
+    assert any("count step 2 completely" in note for note in answer.notes)
 
 
 def test_a_query_that_is_hard_itself_ends_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,3 +65,31 @@ def test_parts_of_work_are_of_what_is_left() -> None:
         with pytest.raises(LimitError), sharing(1):
             look_up()
     look_up()  # nothing is counted any more
+
+
+MANY = range(60)
+COMPARED = " AND ".join(f"a.x + {n} < b.x + {2 * n + 1}" for n in MANY)
+BETWEEN = [
+    ("ceql", f"SELECT * WHERE A AS a ; B AS b FILTER {COMPARED} AND a.x > b.y"),
+    ("sase", f"PATTERN SEQ(A a, B b) WHERE {COMPARED} AND a.x > b.y"),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY y MEASURES 1 AS p PATTERN (a b) DEFINE a AS type = 'A', "
+        f"b AS type = 'B' AND {COMPARED} AND a.x > b.y)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), BETWEEN)
+def test_of_many_conditions_the_likeliest_are_left_out(dialect: str, text: str) -> None:
+    events = pa.table({"type": ["A", "B"] * 3, "x": [1, 2] * 3, "y": range(100, 106)})
+    answer = cereus.compile(text, dialect=dialect).why(events)
+    conditions = [rule for rule in answer.rules if rule.kind == "condition"]
+    assert (answer.matches, len(conditions), answer.untried) in [(0, 9, 52), (0, 11, 52)]
+    (helpful,) = (rule for rule in conditions if rule.more)
+    assert helpful.text.lower().startswith("a.x > b.y")
+    assert {miss.text for miss in answer.misses if miss.kind == "condition"} == {helpful.text}
+    assert any("52 others were not" in note for note in answer.notes)
+    for step in answer.steps:
+        ended = sum(each.events for each in step.ended)
+        assert step.passed == step.reached + ended + step.rest + step.unseen

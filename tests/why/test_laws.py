@@ -14,10 +14,14 @@ import cereus
 from cereus import Stream
 from cereus.errors import CereusError
 from cereus.expr.text import parse_condition
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
 from cereus.languages.algebra.tree import Primitive
 from cereus.sources import source
+from cereus.why import ExpectedMatch
 from cereus.why.events import EventTable
+from cereus.why.expected import among
+from cereus.why.loose import without
 from cereus.why.runs import Run, matched
 from tests.languages import streams
 from tests.languages.algebra import drawing as algebra
@@ -60,10 +64,21 @@ def check(query: cereus.Query, table: pa.Table) -> int:
         assert any(
             miss.rows in rows_of(each, events) for every in loosened for each in every.queries
         )
-        assert not query.why_not(table, miss.rows).matched
+        check_expected(query.why_not(table, miss.rows), anatomy, events)
     for rows in sorted(found)[:2]:
         assert query.why_not(table, rows).matched or anatomy.query.emits_late
     return len(answer.misses)
+
+
+def check_expected(answer: ExpectedMatch, anatomy: Anatomy, events: EventTable) -> None:
+    """What is no match is one without the rules that are named, among the events that were looked
+    at."""
+    assert not answer.matched
+    named = {(each.kind, each.text) for each in answer.excluded}
+    rules = [each.rule for each in anatomy.loosened if (each.rule.kind, each.rule.text) in named]
+    loose = without(anatomy.query, rules, events.schema)
+    parts = among(answer.rows, events, anatomy)
+    assert not named or any(answer.rows in rows_of(loose, part) for part, _ in parts)
 
 
 def rows_of(query: CompiledQuery, events: EventTable) -> set[tuple[int, ...]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from functools import cached_property
+from operator import is_
 from typing import Any, TypeGuard
 
 from cereus.errors import Span
@@ -36,7 +38,16 @@ class Expression:
 
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
-    def children(self) -> Iterator[Expression]:
+    def children(self) -> tuple[Expression, ...]:
+        """The nodes right below this one."""
+        return self._children
+
+    @cached_property
+    def _children(self) -> tuple[Expression, ...]:
+        """Kept, as every walk over a tree asks for them."""
+        return tuple(self._operands())
+
+    def _operands(self) -> Iterator[Expression]:
         for name in field_names(self):
             value = getattr(self, name)
             if isinstance(value, Expression):
@@ -54,7 +65,7 @@ class Expression:
         while waiting:
             node = waiting.pop()
             yield node
-            waiting += reversed([*node.children()])
+            waiting += reversed(node.children())
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +242,11 @@ def without_variable(expression: Expression) -> Expression:
 
 
 def rebuild(expression: Expression, change: Rewrite) -> Expression:
-    """A copy of `expression` whose direct children went through `change`."""
+    """A copy of `expression` whose direct children went through `change`; itself, where they are
+    as they were."""
+    before = expression.children()
+    if not before:
+        return expression
     changed: dict[str, object] = {}
     for name in field_names(expression):
         value = getattr(expression, name)
@@ -242,7 +257,9 @@ def rebuild(expression: Expression, change: Rewrite) -> Expression:
                 tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
                 for item in value
             )
-    return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]
+    made: Expression = replace(expression, **changed)  # type: ignore[arg-type]
+    after = made.children()
+    return expression if len(after) == len(before) and all(map(is_, after, before)) else made
 
 
 def _lists_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expression, ...], ...]]:

@@ -103,6 +103,7 @@ class Step:
     mark    the query counts several steps at once: what its results call this one
     last    its query is that of all steps, at most without clauses that choose among matches: it
             has none where the query that is taken apart has none
+    optional  a match may go without an event here
     """
 
     name: str
@@ -112,6 +113,7 @@ class Step:
     alone: bool = False
     mark: str | None = None
     last: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)

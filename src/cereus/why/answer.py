@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cereus.why.result import RuleEffect, StepCounts, Why
+    from cereus.why.result import Ended, StepCounts, Why
+
+MOST_NAMED = 80
+"""Letters of a step's name that the answer has."""
+SATISFYING = "that satisfy what this step asks of one event"
+NOTHING_BEFORE = "that no partial match was waiting for"
+NOT_LOOKED_AT = "that were not looked at"
 
 
 def answer(why: Why) -> str:
-    """How many matches there are, and, where there are none, what keeps them from coming."""
+    """How many matches there are; where there are none, what keeps them from coming; and the rule
+    without which there would be most."""
     count = several(why.matches, "match", "matches")
+    helpful = _most_helpful(why)
     if why.matches:
-        return count
-    said = _obstacle(why)
-    helpful = _most_helpful(why.rules)
-    if helpful is not None:
-        said = "; ".join(filter(None, [said, helpful]))
+        return "; ".join(filter(None, [count, helpful]))
+    said = "; ".join(filter(None, [_obstacle(why), helpful]))
     return f"{count}: {said}" if said else count
 
 
 def _obstacle(why: Why) -> str | None:
-    """The first step that nothing reaches, and what it lacks."""
+    """The first step that every match goes through and nothing reaches, and what it lacks."""
     if why.unseen_types:
         return "; ".join(why.unseen_types)
     for number, step in enumerate(why.steps, 1):
-        if not step.reached:
-            return _lacking(step, f"step {number} ({step.name})")
+        if not step.reached and not step.optional:
+            return _lacking(step, f"step {number} ({_short(step.name)})")
     return None
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MOST_NAMED else f"{name[: MOST_NAMED - 1]}…"
 
 
 def _lacking(step: StepCounts, place: str) -> str:
@@ -37,21 +47,33 @@ def _lacking(step: StepCounts, place: str) -> str:
         failed = [text for text, count in step.conditions if not count]
         asked = failed[0] if failed else "all of its conditions at once"
         return f"no event of {place} satisfies {asked}"
-    told = f"nothing reaches {place}"
-    if not step.ended:
-        return told
-    most = max(step.ended, key=lambda each: each.events)
-    return f"{told}, most often because of the {most.kind} {most.text}"
+    if step.ended:
+        return f"no event reaches {place}, {_because(step.ended)}"
+    if step.rest and not step.unseen:
+        its = several(step.rest, "event", "events")
+        return f"no event reaches {place}: no partial match was waiting for its {its}"
+    return f"no event reaches {place}"
 
 
-def _most_helpful(rules: tuple[RuleEffect, ...]) -> str | None:
-    """The rule without which there are most matches."""
-    best = max(rules, key=lambda rule: rule.more or 0, default=None)
-    if best is None or not best.more:
+def _because(ended: Sequence[Ended]) -> str:
+    """The rule that excludes most events; several, where these exclude as many."""
+    most = max(each.events for each in ended)
+    named = [f"the {each.kind} {each.text}" for each in ended if each.events == most]
+    mostly = "mostly " if len(named) < len(ended) else ""
+    return f"{mostly}because of {' and '.join(named)}"
+
+
+def _most_helpful(why: Why) -> str | None:
+    """The rule without which there are most matches; that there is none, where that is known."""
+    best = max(why.rules, key=lambda rule: rule.more or 0, default=None)
+    if best is None:
         return None
-    least = "" if best.exact else "at least "
-    verb = "is" if best.more == 1 else "are"
-    return f"without the {best.kind} {best.text} there {verb} {least}{best.more:,}"
+    if best.more:
+        least = "" if best.exact else "at least "
+        kind = "more" if why.matches else "match" if best.more == 1 else "matches"
+        return f"without the {best.kind} {best.text} there would be {least}{best.more:,} {kind}"
+    every = not why.untried and all(rule.more is not None and rule.exact for rule in why.rules)
+    return "leaving out any one rule brings no match" if every and not why.matches else None
 
 
 def several(count: int | float, one: str, many: str) -> str:

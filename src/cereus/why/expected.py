@@ -21,6 +21,7 @@ from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.why.events import EventTable, Rows
+from cereus.why.loose import without
 from cereus.why.measure import Measured, measure
 from cereus.why.runs import FoundMatch, Run, matched
 from cereus.why.steps import TestedStep
@@ -69,13 +70,14 @@ class ExpectedMatch:
         }
 
     def __str__(self) -> str:
-        lines = [f"rows {', '.join(map(str, self.rows))}: {self.reason}"]
+        rows = f"row{'s' * (len(self.rows) > 1)} {', '.join(map(str, self.rows))}"
+        lines = [f"{rows}: {self.reason}"]
         return "\n".join([*lines, *(f"  {each}" for each in self.excluded)])
 
 
 ALONE = ""
-BETWEEN = ", because of the events between them"
-BEFORE = ", because of other events"
+BETWEEN = "the events between"
+AROUND = "the events before and behind"
 
 
 def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> ExpectedMatch:
@@ -86,12 +88,16 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
     anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))
     if anatomy.reported is not None and _is_match(anatomy.reported, wanted, events):
-        return ExpectedMatch(wanted, True, (), "they are a match", shown)
-    for part, where in _parts(wanted, events, anatomy):
+        return ExpectedMatch(wanted, True, (), _is_one(wanted), shown)
+    for part, where in among(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
             excluded, reason = _blamed(anatomy, wanted, part, where)
             return ExpectedMatch(wanted, False, excluded, reason, shown)
-    return ExpectedMatch(wanted, True, (), "they are a match", shown)
+    return ExpectedMatch(wanted, True, (), _is_one(wanted), shown)
+
+
+def _is_one(rows: tuple[int, ...]) -> str:
+    return "it is a match" if len(rows) == 1 else "they are a match"
 
 
 def _check(rows: tuple[int, ...], events: EventTable) -> None:
@@ -106,14 +112,15 @@ def _check(rows: tuple[int, ...], events: EventTable) -> None:
         raise CereusError(f"there is no row {missing[0]}", hint=hint)
 
 
-def _parts(
+def among(
     rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
 ) -> Iterator[tuple[EventTable, str]]:
+    """Ever more events among which the expected match is looked for, and what was added."""
     places = np.sort(events.places(np.array(rows)))
     if anatomy.complete:
         yield events.part(places), ALONE
         yield events.part(np.arange(places[0], places[-1] + 1)), BETWEEN
-    yield _around(places, events, anatomy), BEFORE
+    yield _around(places, events, anatomy), AROUND if anatomy.complete else ALONE
 
 
 def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
@@ -146,7 +153,9 @@ def _blamed(
         return (), _misfit(anatomy, rows, events)
     excluded = tuple(_measured(rule, anatomy, blamed, rows, events) for rule in blamed)
     many = "one rule excludes" if len(blamed) == 1 else f"{len(blamed)} rules exclude"
-    return excluded, f"no match; {many} them{where}"
+    they, them = ("it", "it") if len(rows) == 1 else ("they", "them")
+    alone = f"; without {where} {them}, {they} would be a match" if where else ""
+    return excluded, f"no match: {many} {them}{alone}"
 
 
 def _fewest(
@@ -185,17 +194,6 @@ def _is_match_without(
         return False  # the pattern makes no sense without them
 
 
-def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
-    """The query with some rules left out."""
-    left = set(rules)
-    while True:
-        loosened = query.anatomy(schema).loosened
-        first = next((each for each in loosened if each.rule in left), None)
-        if first is None:
-            return query
-        query = first.without
-
-
 def _measured(
     rule: QueryRule,
     anatomy: Anatomy,
@@ -228,8 +226,5 @@ def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> str:
         ]
         if unfit:
             listed = ", ".join(map(str, unfit))
-            return f"no match; the pattern has no place for row {listed}"
-    return (
-        "no match; the pattern has another shape: other types, another order, or another number "
-        "of events"
-    )
+            return f"no match: the pattern has no place for row{'s' * (len(unfit) > 1)} {listed}"
+    return "no match: the pattern asks for other types, another order or another number of events"

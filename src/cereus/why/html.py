@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cereus.explain.phrases import time_text
+from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING
 
 if TYPE_CHECKING:
     from cereus.why.result import Miss, StepCounts, Why
@@ -33,8 +34,8 @@ def why_html(why: Why) -> str:
     ]
     if effects:
         parts += [
-            "<h3>Without one rule</h3>",
-            _table(("rule", "more matches"), effects, numbers=(1,)),
+            "<h3>More matches without one rule</h3>",
+            _table(("without the", "more matches"), effects, numbers=(1,)),
         ]
     if why.misses:
         rows = (_miss(number, miss) for number, miss in enumerate(why.misses, 1))
@@ -71,15 +72,15 @@ def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
     for text, count in step.conditions:
         yield f"of them with {text}", f"{count:,}"
     if len(step.conditions) > 1:
-        yield "with all of that", f"{step.passed:,}"
-    yield "events that end a partial match here", f"{step.reached:,}"
-    yield "partial matches", f"{'' if step.exact else '≥ '}{step.partial:,}"
+        yield f"events {SATISFYING}", f"{step.passed:,}"
+    yield "events that reached this step", f"{step.reached:,}"
+    yield "partial matches that end with them", f"{'' if step.exact else '≥ '}{step.partial:,}"
     for ended in step.ended:
-        yield f"ended by the {ended.kind} {ended.text}", f"{ended.events:,}"
+        yield f"excluded by the {ended.kind} {ended.text}", f"{ended.events:,}"
     if step.rest:
-        yield "with nothing that they could continue", f"{step.rest:,}"
+        yield f"events {NOTHING_BEFORE}", f"{step.rest:,}"
     if step.unseen:
-        yield "later in the stream, of which that was not asked", f"{step.unseen:,}"
+        yield f"events {NOT_LOOKED_AT}", f"{step.unseen:,}"
 
 
 def _miss(number: int, miss: Miss) -> tuple[int, str, str]:

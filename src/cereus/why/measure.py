@@ -94,6 +94,12 @@ def measure(rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -
     return None
 
 
+def failing(rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -> frozenset[int]:
+    """The numbers of the misses that fail a condition, as far as it can be computed."""
+    measured = measure(rule, misses, events)
+    return frozenset(measured.worst if isinstance(measured, _Condition) else ())
+
+
 # ---------------------------------------------------------------- windows
 
 

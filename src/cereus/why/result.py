@@ -10,11 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
-from cereus.why.answer import answer, several
+from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING, answer, several
 from cereus.why.html import why_html
-
-NOTHING_BEFORE = "nothing that they could continue"
-NOT_LOOKED_AT = "later in the stream, of which that was not asked"
 
 
 @dataclass(frozen=True)
@@ -32,13 +29,14 @@ class StepCounts:
 
     events      those of the step's type; None where it reads the results of another query
     typed       it has a type: else `events` are all there are
+    optional    a match may go without an event here
     conditions  how many of them pass each condition on a single event
     passed      how many pass all of these
     reached     events that were taken here, at the end of some partial match
     partial     partial matches that end here; `exact` is False where there are at least so many
-    ended       of the events that passed and were not taken: which rule is to blame; the window,
+    ended       of the events that passed and were not taken: which rule excludes them; the window,
                 if one that is 16 times as wide would have let them in
-    rest        those for which there was nothing to continue
+    rest        those that no partial match was waiting for
     unseen      and those behind the part of a long stream in which that was looked at
 
     `passed` is `reached`, `ended`, `rest` and `unseen` together.
@@ -55,6 +53,7 @@ class StepCounts:
     rest: int
     unseen: int = 0
     typed: bool = True
+    optional: bool = False
 
     @property
     def counted(self) -> str:
@@ -92,6 +91,7 @@ class Why:
 
     `events` has the events of the misses, a row each, beside the number of their miss.
     `unseen_types` says which types of the query no event has, and what may have been meant.
+    `untried` is how many rules were not left out, because there are many.
     """
 
     matches: int
@@ -101,6 +101,7 @@ class Why:
     events: pa.Table
     notes: tuple[str, ...] = ()
     unseen_types: tuple[str, ...] = ()
+    untried: int = 0
 
     @property
     def answer(self) -> str:
@@ -142,6 +143,7 @@ class Why:
             "matches": self.matches,
             "steps": [_plain(step) for step in self.steps],
             "rules": [asdict(effect) for effect in self.rules],
+            "untried": self.untried,
             "misses": [
                 {**asdict(miss), "events": self._events_of(number)}
                 for number, miss in enumerate(self.misses, 1)
@@ -189,7 +191,7 @@ def _lines(why: Why) -> Iterator[str]:
     effects = [effect for effect in why.rules if effect.more or effect.note]
     if effects:
         yield ""
-        yield "without one rule"
+        yield "more matches without one rule"
         yield from (f"  {_effect_line(effect)}" for effect in effects)
     if why.misses:
         yield ""
@@ -206,23 +208,24 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
     for text, count in step.conditions:
         yield f"{count:>12,}  of them with {text}"
     if len(step.conditions) > 1:
-        yield f"{step.passed:>12,}  with all of that"
+        yield f"{step.passed:>12,}  {SATISFYING}"
     least = "" if step.exact else "at least "
-    partial = several(step.partial, "partial match ends", "partial matches end")
-    yield f"{step.reached:>12,}  reached: {least}{partial} there"
+    partial = several(step.partial, "partial match", "partial matches")
+    ends = f", at the end of {least}{partial}" if step.partial else ""
+    yield f"{step.reached:>12,}  reached this step{ends}"
     for ended in step.ended:
-        yield f"{ended.events:>12,}  ended by the {ended.kind} {ended.text}"
+        yield f"{ended.events:>12,}  excluded by the {ended.kind} {ended.text}"
     if step.rest:
-        yield f"{step.rest:>12,}  with {NOTHING_BEFORE}"
+        yield f"{step.rest:>12,}  {NOTHING_BEFORE}"
     if step.unseen:
         yield f"{step.unseen:>12,}  {NOT_LOOKED_AT}"
 
 
 def _effect_line(effect: RuleEffect) -> str:
     if effect.more is None:
-        return f"{'?':>12}  {effect.kind} {effect.text}: {effect.note}"
-    least = "" if effect.exact else ", at least,"
-    return f"{effect.more:>12,}  more{least} without the {effect.kind} {effect.text}"
+        return f"{'?':>12}  without the {effect.kind} {effect.text}: {effect.note}"
+    least = "" if effect.exact else " (at least)"
+    return f"{effect.more:>12,}  without the {effect.kind} {effect.text}{least}"
 
 
 def _miss_lines(why: Why) -> Iterator[str]:

@@ -78,6 +78,7 @@ class TestedStep:
             blamed.rest,
             blamed.unseen,
             any(test.type or test.stream for test in self.step.tests),
+            self.step.optional,
         )
 
 
@@ -100,6 +101,8 @@ class StepCounter:
         self.tested = [TestedStep(step, events) for step in anatomy.steps]
         self.most = most_read(events)
         self.known = known
+        self.tried: frozenset[QueryRule] | None = None
+        """The rules that are left out to see what they exclude; None for all."""
         self.reached: list[Tally] = []
         for number in range(len(self.tested)):
             self.reached.append(self._tally(number))
@@ -148,7 +151,9 @@ class StepCounter:
         """Each of the events at some places is blamed on the first rule without which it would
         have been taken."""
         ended, until = list[Ended](), len(self.events)
-        for each in self._rules_that_end(number):
+        rules = self._rules_that_end(number)
+        tried = [each for each in rules if self.tried is None or each.rule in self.tried]
+        for each in tried:
             if not len(left):
                 break
             try:
@@ -161,7 +166,7 @@ class StepCounter:
                 ended.append(Ended(each.rule.kind, each.rule.text, blamed))
             left = left[~taken]
             until = min(until, tally.read)
-        unseen = int(np.count_nonzero(left >= until))
+        unseen = int(np.count_nonzero(left >= until)) if len(tried) == len(rules) else len(left)
         return Blamed(tuple(ended), len(left) - unseen, unseen)
 
     def _without(self, each: Loosened, left: Rows, number: int, without: Without) -> Tally:

@@ -13,6 +13,7 @@ from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.notices import needed_types, types_in, unseen_types
 from cereus.sources import Source
+from cereus.why.choice import choice
 from cereus.why.events import EventTable
 from cereus.why.expected import ExpectedMatch, expected
 from cereus.why.misses import MOST_LOOKED_AT, Effect, Effects, ending, nearest
@@ -44,10 +45,12 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     few = len(known) <= FEW
     with bounded(LEAST_WORK + MORE_WORK * work.done):
         counter = StepCounter(anatomy, events, ending(known, events) if few else None)
-        helpful = _may_help(anatomy, counter) if few else ()
+        chosen = choice(anatomy, _may_help(anatomy, counter) if few else (), events, counter.most)
+        if chosen.others:
+            counter.tried = frozenset(each.rule for each in chosen.tried)
         loose = Effects(events, frozenset(each.rows for each in known), centres)
-        found = {each: loose.of(each) for each in helpful}
-        steps = tuple(counter.counts({each: found[each].tally for each in helpful}))
+        found = {each: loose.of(each) for each in chosen.tried}
+        steps = tuple(counter.counts({each: effect.tally for each, effect in found.items()}))
     effects = list(found.values())
     misses = nearest(effects, most)
     return Why(
@@ -56,8 +59,9 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
         tuple(effect.rule for effect in effects),
         misses,
         _events_of(misses, events),
-        tuple(_notes(effects, counter, steps, few=few)),
-        _unseen_types(query, source, steps),
+        tuple(filter(None, [chosen.note(), *_notes(effects, counter, steps, few=few)])),
+        _unseen_types(query, source, anatomy, steps),
+        chosen.others,
     )
 
 
@@ -74,13 +78,14 @@ def _reported(anatomy: Anatomy, tallies: Tallies, found: int) -> int:
 
 
 def _unseen_types(
-    query: CompiledQuery, source: Source, steps: Sequence[StepCounts]
+    query: CompiledQuery, source: Source, anatomy: Anatomy, counts: Sequence[StepCounts]
 ) -> tuple[str, ...]:
-    """The types that no event has, with what may have been meant."""
-    if all(step.events != 0 for step in steps):
-        return ()
-    needed = needed_types(query)
-    return unseen_types(needed, types_in(source, query.stream.type, needed))
+    """The types that every match needs and no event has, with what may have been meant."""
+    pairs = zip(anatomy.steps, counts, strict=True)
+    lacking = [step for step, count in pairs if count.events == 0 and not step.optional]
+    asked = {test.type for step in lacking for test in step.tests}
+    needed = {each for each in needed_types(query) if each in asked}
+    return unseen_types(needed, types_in(source, query.stream.type, needed)) if needed else ()
 
 
 def _may_help(anatomy: Anatomy, counter: StepCounter) -> tuple[Loosened, ...]:
@@ -99,18 +104,18 @@ def _notes(
     stopped = [n for n, tally in enumerate(counter.reached, 1) if tally.stopped]
     if stopped:
         listed = ", ".join(map(str, stopped))
-        yield f"counting step {listed} would take too many steps: there are at least so many"
+        yield f"to count step {listed} completely would take too long: there are at least so many"
     if not few:
-        yield f"more than {FEW:,} matches: nearest misses are looked for where there are few"
+        yield f"nearest misses are looked for where there are at most {FEW:,} matches"
     elif any(effect.until is not None for effect in found) or any(step.unseen for step in steps):
         yield (
-            "what is said of rules, and the nearest misses, are of the first events that may "
-            f"matter to them: {most_read(events):,} of {len(events):,}"
+            "rules were left out, and nearest misses looked for, in a part of the stream: for each "
+            f"rule the first {most_read(events):,} of {len(events):,} events that may matter to it"
         )
     if any(effect.more for effect in found):
         yield (
-            f"of a rule without which there are more, the nearest of the first {MOST_LOOKED_AT:,} "
-            "are shown"
+            f"where leaving out a rule brings more than {MOST_LOOKED_AT:,} matches, nearest misses "
+            f"are chosen from the first {MOST_LOOKED_AT:,}"
         )
 
 

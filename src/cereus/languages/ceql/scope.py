@@ -29,6 +29,8 @@ def bound(formula: cel.Formula) -> frozenset[str]:
 
     A type without a stream, `R`, answers to `S>R` for every stream S; that is for `knows`.
     """
+    while isinstance(formula, cel.Filter):  # of which there may be a hundred around each other
+        formula = formula.body
     match formula:
         case cel.Type("*"):
             return frozenset()

@@ -31,7 +31,7 @@ def _lines(clause: tree.Clause) -> Iterator[str]:
         yield f"AFTER MATCH SKIP {_skip(clause.skip)}"
     yield f"PATTERN ({pattern_text(clause.pattern)})"
     if clause.within is not None:
-        yield _within(clause.within)
+        yield within_text(clause.within)
     if clause.subsets:
         yield f"SUBSET {', '.join(map(_subset, clause.subsets))}"
     if clause.define:
@@ -55,7 +55,7 @@ def _skip(skip: tree.Skip) -> str:
     return str(skip.to) if skip.variable is None else f"{skip.to} {variable_text(skip.variable)}"
 
 
-def _within(within: tree.Within) -> str:
+def within_text(within: tree.Within) -> str:
     length = duration_text(within.length // timedelta(microseconds=1))
     return f"WITHIN INTERVAL {length}{' WITH TIMEOUTS' if within.timeouts else ''}"
 

@@ -486,8 +486,10 @@ function begin(query) {
 }
 
 known = await ask("start", {});
-if (known.error) failed($("panel-matches"), known);
-else {
+if (known.error) {
+  $("about").textContent = "";
+  failed($("panel-matches"), known);
+} else {
   $("language").replaceChildren(...known.languages.map((each) => option(each.name, each.title)));
   $("data").replaceChildren(...known.data.map((each) => option(each.name, each.title)));
   begin(fromAddress() ?? known.first);

@@ -28,6 +28,9 @@ def _sentence_parts(expression: algebra.EventExpression) -> Iterator[str]:
     if isinstance(expression, algebra.Negation):
         yield from _sentence_parts(expression.left)
         yield f"without {grouped(_part(expression.right))} meanwhile"
+    elif isinstance(expression, algebra.TemporalRestriction):
+        yield from _sentence_parts(expression.body)
+        yield f"all within {_length(expression.tau)}"
     else:
         yield _part(expression)
 
@@ -47,7 +50,7 @@ def _part(node: algebra.EventExpression) -> str:
         case algebra.Negation(left, right):
             return f"{grouped(_part(left))} without {grouped(_part(right))} meanwhile"
         case algebra.TemporalRestriction(body, tau):
-            return f"{_part(body)}, all within {_length(tau)}"
+            return f"{grouped(_part(body))} within {_length(tau)}"
     return "what never occurs"
 
 

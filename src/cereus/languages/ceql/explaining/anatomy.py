@@ -135,7 +135,8 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
         upto = query.replaced(query=replace(clauses, formula=prefix))
         alone = len(tests) == 1 and _is_test(prefix, tests[0])
         last = count == len(units) and tree.unfollowed is None and not chooses
-        yield Step(_name(unit), tests, upto, alone=alone, last=last)
+        optional = any(map(_may_be_nothing, unit.walk()))
+        yield Step(_name(unit), tests, upto, alone=alone, last=last, optional=optional)
 
 
 def _is_test(formula: cel.Formula, test: EventTest) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cereus.clauses.print import window_text
+from cereus.clauses.tree import Returned
 from cereus.explain.phrases import (
     CHOSEN,
     any_order_words,
@@ -19,6 +20,7 @@ from cereus.explain.phrases import (
     sentence,
     with_article,
 )
+from cereus.expr.print import condition_text
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import conditions_on_single_events, conjuncts_of
 from cereus.languages.ceql.print import formula_text
@@ -30,7 +32,17 @@ ANY_EVENT = "event"
 def words(query: cel.CeqlTree, keys: Sequence[tuple[str, ...]]) -> str:
     phrasing = _Phrasing(query.formula)
     pattern = phrasing.part(query.formula)
-    return sentence([pattern, *_unfollowed(query), *clause_words(query, keys)])
+    return sentence([pattern, *_unfollowed(query), *clause_words(query, keys), *_reported(query)])
+
+
+def _reported(query: cel.CeqlTree) -> Iterator[str]:
+    if query.returned:
+        yield f"reporting {listed(map(_returned, query.returned))}"
+
+
+def _returned(each: Returned) -> str:
+    value = condition_text(each.value)
+    return value if each.name is None else f"{value} as {each.name}"
 
 
 def _unfollowed(query: cel.CeqlTree) -> Iterator[str]:
@@ -55,13 +67,14 @@ class _Phrasing:
                 where = f", where {listed(between)}" if between else ""
                 return f"{self.part(body)}{where}"
             case cel.Sequence(left, right):
-                return f"{self.part(left)}, then {self.part(right)}"
+                return f"{self.part(left)}, then {self._behind(right)}"
             case cel.ContiguousSequence(left, right):
-                return f"{self.part(left)}, directly followed by {self.part(right)}"
+                return f"{self.part(left)}, directly followed by {self._behind(right)}"
             case cel.Gapped(left, right, gap, contiguous):
                 word = "directly followed" if contiguous else "then"
                 by = " by" if contiguous else ""
-                return f"{self.part(left)}, {word}, {gap_words(gap)} later,{by} {self.part(right)}"
+                behind = self._behind(right)
+                return f"{self.part(left)}, {word}, {gap_words(gap)} later,{by} {behind}"
             case cel.Within(body, window):
                 return f"{self._inner(body)} within {window_text(window)}"
             case cel.Or(operands):
@@ -74,8 +87,8 @@ class _Phrasing:
                 return f"{self.part(left)}, with no {self._noun(right)} meanwhile"
             case cel.Without(body, events, through):
                 when = "as long as there is no" if through else "with no"
-                where = "" if through else " in between"
-                return f"{self.part(body)}, {when} {_absent(events)}{where}"
+                what = _absent(events, "" if through else " in between")
+                return f"{self.part(body)}, {when} {what}"
             case cel.Start(body):
                 return f"from the very first event on, {self.part(body)}"
             case cel.Project(_, body):
@@ -90,6 +103,14 @@ class _Phrasing:
                 together = "" if _is_one(body) else "together "
                 return f"{self.part(body)} ({together}{variable})"
         return self._events(node)
+
+    def _behind(self, node: cel.Formula) -> str:
+        """What follows another part. What must not occur in it may occur in the other."""
+        inner = node
+        while isinstance(inner, cel.As | cel.Filter):
+            inner = inner.body
+        absent = isinstance(inner, cel.Unless | cel.Without)
+        return f"({self.part(node)})" if absent else self.part(node)
 
     def _inner(self, node: cel.Formula) -> str:
         return grouped(self.part(node))
@@ -127,7 +148,7 @@ class _Phrasing:
 
     def _several(self, count: str, body: cel.Formula, apart: str, name: str | None) -> str:
         named = "" if name is None else f" (together {name})"
-        return f"{count} times in a row{apart} ({self.part(body)}){named}"
+        return f"{count} times{apart} ({self.part(body)}){named}"
 
     def _other(self, node: cel.Formula) -> str:
         children = [type(child) for child in node.children()]
@@ -159,14 +180,17 @@ def _is_one(node: cel.Formula) -> bool:
     return False
 
 
-def _absent(events: tuple[cel.Excluded, ...]) -> str:
-    return listed(map(_absent_event, events), "or")
+def _absent(events: tuple[cel.Excluded, ...], place: str = "") -> str:
+    """What must not occur, and at which place: `X in between where the x of X is above 3`."""
+    if len(events) == 1:
+        return _absent_event(events[0], place)
+    return listed(map(_absent_event, events), "or") + place
 
 
-def _absent_event(event: cel.Excluded) -> str:
+def _absent_event(event: cel.Excluded, place: str = "") -> str:
     noun = ANY_EVENT if event.event.name == "*" else event.event.name
     where = "" if event.predicate is None else f" where {_predicate(event.predicate)}"
-    return f"{noun}{where}"
+    return f"{noun}{place}{where}"
 
 
 def _parts_of_all(node: cel.Formula) -> Iterator[cel.Formula]:

@@ -52,11 +52,26 @@ def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel
             return replace(body, operands=(_narrowed(together, holds, names), *others))
         case cel.As(inner, variable) if variable not in names:
             return replace(body, body=_narrowed(inner, holds, names))
-        case cel.Filter(inner, _) | cel.Start(inner) | cel.Without(inner) | cel.Within(inner):
+        case cel.Filter():
+            return _under_filters(body, holds, names)
+        case cel.Start(inner) | cel.Without(inner) | cel.Within(inner):
             return replace(body, body=_narrowed(inner, holds, names))
         case cel.Unless(left, _):
             return replace(body, left=_narrowed(left, holds, names))
     return cel.Filter(body, holds, span=holds.span)
+
+
+def _under_filters(body: cel.Filter, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
+    """The filter below others, which bind nothing."""
+    others: list[cel.Filter] = []
+    inner: cel.Formula = body
+    while isinstance(inner, cel.Filter):
+        others.append(inner)
+        inner = inner.body
+    made = _narrowed(inner, holds, names)
+    for each in reversed(others):
+        made = cel.Filter(made, each.predicate, span=each.span)
+    return made
 
 
 def _parts(formula: cel.Formula) -> list[cel.Formula]:

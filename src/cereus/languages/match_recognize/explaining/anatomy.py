@@ -24,7 +24,7 @@ from cereus.language.anatomy import (
     edited,
 )
 from cereus.languages.match_recognize import tree
-from cereus.languages.match_recognize.print import pattern_text, value_text
+from cereus.languages.match_recognize.print import pattern_text, value_text, within_text
 from cereus.plan.tests import EventTest, conjuncts
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def _clause_edits(clause: tree.Clause) -> Iterator[Edit]:
         length = clause.within.length
         microseconds = length // timedelta(microseconds=1)
         wide = (replace(clause.within, length=length * factor) for factor in WIDER)
-        rule = QueryRule(RuleKind.WINDOW, f"WITHIN {length}", window=TimeWindow(microseconds))
+        text = within_text(clause.within)
+        rule = QueryRule(RuleKind.WINDOW, text, window=TimeWindow(microseconds))
         yield rule, tuple(replace(clause, within=each) for each in (*wide, None))
     if clause.skip.to is not tree.SkipTo.NEXT_ROW:
         skip = f"AFTER MATCH SKIP {clause.skip.to} {clause.skip.variable or ''}".rstrip()
@@ -180,8 +181,9 @@ def _steps(
         tests = tuple(_test(clause, name, schema) for name in dict.fromkeys(taken))
         column = taken[0] if len(set(taken)) == 1 else None
         alone = count == 1 and isinstance(part, tree.Variable) and _is_test(clause, taken[0])
-        last = count == len(parts)
-        yield Step(pattern_text(part), tests, query.of(prefix), column, alone, last=last)
+        last, optional = count == len(parts), _may_be_nothing(part)
+        upto = query.of(prefix)
+        yield Step(pattern_text(part), tests, upto, column, alone, last=last, optional=optional)
 
 
 def _parts(clause: tree.Clause) -> tuple[tree.Pattern, ...]:

@@ -106,7 +106,8 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
         while isinstance(prefix, sremo.Windowed):
             prefix = prefix.body
         alone = isinstance(prefix, sremo.Terminal) and not ex.variables(prefix.condition)
-        yield Step(expression_text(unit), tuple(_tests(unit, schema)), upto, alone=alone)
+        optional, tests = _may_mark_nothing(unit), tuple(_tests(unit, schema))
+        yield Step(expression_text(unit), tests, upto, alone=alone, optional=optional)
 
 
 def _units(expression: sremo.Sremo) -> Iterator[sremo.Sremo]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -229,17 +230,21 @@ class Lowering:
         return Base(of, False, place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
-        found = 0
-        for variable in self.variables:
-            for part in parts(self.bound, variable):
-                for leaf in part.leaves.values():
-                    other = self.base(leaf) if not part.of_row else None
-                    if isinstance(other, Base) and replace(other, offset=0) == replace(
-                        base, offset=0
-                    ):
-                        found = max(found, other.offset)
+        found = self.offsets.get(replace(base, offset=0), 0)
         if found > 64:
             raise NotForSlots
+        return found
+
+    @cached_property
+    def offsets(self) -> dict[Base, int]:
+        """The largest offset that each place is read at."""
+        found: dict[Base, int] = {}
+        for part in (part for name in self.variables for part in parts(self.bound, name)):
+            for leaf in () if part.of_row else part.leaves.values():
+                base = self.base(leaf)
+                if isinstance(base, Base):
+                    place = replace(base, offset=0)
+                    found[place] = max(found.get(place, 0), base.offset)
         return found
 
     def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:

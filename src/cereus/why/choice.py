@@ -1,0 +1,91 @@
+"""Which rules are left out, one at a time, where there are too many to try them all.
+
+A query without one of its conditions has to be planned and run, and the plan of a hundred
+conditions between events takes a while. So of many such rules the likeliest are tried: the query
+is run once without any of them, and what it finds is put to each. A rule that some find fails
+alone is one without which there is a match.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+
+from cereus.engine.interrupts import sharing
+from cereus.errors import CereusError
+from cereus.expr import tree as ex
+from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind
+from cereus.why.events import EventTable
+from cereus.why.loose import without
+from cereus.why.measure import failing
+from cereus.why.runs import FoundMatch, Run, matched
+from cereus.why.tally import SHARES
+
+MOST_WORK, LEAST_TRIED = 600, 8
+"""Conditions between events, in all queries that are tried together; and rules that are tried
+however many conditions their queries have."""
+MOST_FINDS = 500
+"""Finds of the query without all of these conditions that are put to each of them."""
+
+
+@dataclass(frozen=True)
+class TriedRules:
+    """The rules that are tried, and how many are not."""
+
+    tried: tuple[Loosened, ...]
+    others: int = 0
+
+    def note(self) -> str | None:
+        if not self.others:
+            return None
+        return (
+            f"this query has many conditions between events: the {len(self.tried):,} rules that "
+            f"are likeliest to matter were left out, one at a time; {self.others:,} others were not"
+        )
+
+
+def choice(
+    anatomy: Anatomy, rules: tuple[Loosened, ...], events: EventTable, most: int
+) -> TriedRules:
+    """All rules, where these are few; `most` events are read to choose."""
+    between = [each.rule for each in rules if _is_between(each.rule)]
+    room = max(LEAST_TRIED, MOST_WORK // (1 + len(between)))
+    if len(between) <= room:
+        return TriedRules(rules)
+    likely = set(_likeliest(anatomy, between, events, most)[:room])
+    tried = tuple(each for each in rules if not _is_between(each.rule) or each.rule in likely)
+    return TriedRules(tried, len(rules) - len(tried))
+
+
+def _is_between(rule: QueryRule) -> bool:
+    """A condition that is about several events."""
+    several = rule.condition is None or len(ex.variables(rule.condition)) > 1
+    return rule.kind is RuleKind.CONDITION and several
+
+
+def _likeliest(
+    anatomy: Anatomy, rules: Sequence[QueryRule], events: EventTable, most: int
+) -> list[QueryRule]:
+    """The rules that the most finds fail alone come first, then those that the most fail."""
+    found = _finds(anatomy, rules, events, most)
+    failed = [failing(rule, found, events) for rule in rules]
+    counts = Counter(number for each in failed for number in each)
+    alone = [sum(counts[number] == 1 for number in each) for each in failed]
+    order = sorted(range(len(rules)), key=lambda n: (-alone[n], -len(failed[n]), n))
+    return [rules[n] for n in order]
+
+
+def _finds(
+    anatomy: Anatomy, rules: Sequence[QueryRule], events: EventTable, most: int
+) -> list[FoundMatch]:
+    """The first matches of the query without these rules; none where it makes no sense then."""
+    conditions = [rule.condition for rule in rules if rule.condition is not None]
+    names = sorted(frozenset[str]().union(*map(ex.variables, conditions)))
+    with suppress(CereusError), sharing(SHARES):
+        loose = without(anatomy.query, rules, events.schema)
+        shown = loose.anatomy(events.schema).bindings or loose
+        return list(islice(matched(Run.of(shown, events, most=most), names), MOST_FINDS))
+    return []
