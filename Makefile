@@ -81,7 +81,7 @@ test-spark: install
 	CEREUS_TEST_LONG=1 $(BIN)/python -m pytest -m "spark and long" $(PYTEST_ARGS)
 
 test-pure: install
-	CEREUS_PURE=1 $(PYTEST) $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
+	CEREUS_PURE=1 $(PYTEST) -p tests.safety.reached $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
@@ -100,7 +100,7 @@ test-asan: install
 	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
-		$(PYTEST) -p tests.safety.tiny $(COMPILED) $(PYTEST_ARGS)
+		$(PYTEST) -p tests.safety.tiny $(COMPILED) tests/engine/snapshots/test_crafted.py $(PYTEST_ARGS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden
