@@ -124,11 +124,11 @@ def units_per_second(kind: pa.DataType, unit: str | None) -> float:
 
 def _bits(letter: int) -> list[int]:
     """The bits that are set."""
-    found = []
+    numbers = []
     while letter:
-        found.append((letter & -letter).bit_length() - 1)
+        numbers.append((letter & -letter).bit_length() - 1)
         letter &= letter - 1
-    return found
+    return numbers
 
 
 def _joined(parts: list[Any], kind: Any) -> Any:

@@ -60,9 +60,9 @@ def _of_comments(text: str, folder: Path) -> dict[str, Any]:
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("--"):
             break
-        found = COMMENT.match(line)
-        if found is not None:
-            named[found[1]] = found[2]
+        comment = COMMENT.match(line)
+        if comment is not None:
+            named[comment[1]] = comment[2]
     return _only_known(named, folder)
 
 

@@ -191,8 +191,11 @@ def _in_language(query: Query, name: str) -> Answer:
     try:
         return {"dialect": name, "text": translated(query.compiled, name)}
     except CereusError as error:
-        said = error.reason if isinstance(error, QueryError) else error.message
-        return {"dialect": name, "reason": said if error.hint is None else f"{said}: {error.hint}"}
+        reason = error.reason if isinstance(error, QueryError) else error.message
+        return {
+            "dialect": name,
+            "reason": reason if error.hint is None else f"{reason}: {error.hint}",
+        }
 
 
 def copies(given: Given, events: PlayData) -> Answer:

@@ -41,12 +41,12 @@ class PlaySample:
 
 @cache
 def _examples(sample: str) -> dict[str, str]:
-    found = {}
+    texts = {}
     for file in files("cereus.play").joinpath("examples").iterdir():
         dialect = dialect_of(file.name)
         if file.name.partition(".")[0] == sample and dialect is not None:
-            found[dialect] = file.read_text("utf-8").rstrip()
-    return found
+            texts[dialect] = file.read_text("utf-8").rstrip()
+    return texts
 
 
 def market() -> pa.Table:

@@ -70,7 +70,7 @@ WHILE_TYPING = ("start", "check", "complete", "copies", "rows")
 """Short questions, which must not wait for a query that runs."""
 LEAST_SECONDS = 30
 """For a short question: what a query may take says nothing of these, on a busy machine."""
-MOST_ASKED = 1 << 20
+MOST_BYTES_POSTED = 1 << 20
 """Bytes of a request."""
 CLOSED = "The address that `cereus play` printed opens the playground; this one lacks its token.\n"
 
@@ -205,7 +205,7 @@ async def _body(request: Request) -> dict[str, Any] | None:
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MOST_ASKED:
+        if len(body) > MOST_BYTES_POSTED:
             return None
     try:
         given = json.loads(body)

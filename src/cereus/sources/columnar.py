@@ -98,9 +98,9 @@ class ColumnarReader:
         self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str]
     ) -> ds.Dataset:
         """Files of one schema; texts that the first of them has as dictionaries come as such."""
-        dataset, asked = self._dataset(places, schema), self._coded.intersection(columns)
-        fragment = next(dataset.get_fragments(), None) if asked else None
-        coded = asked & _stored_as_dictionaries(fragment) if fragment is not None else frozenset()
+        dataset, wanted = self._dataset(places, schema), self._coded.intersection(columns)
+        fragment = next(dataset.get_fragments(), None) if wanted else None
+        coded = wanted & _stored_as_dictionaries(fragment) if fragment is not None else frozenset()
         if not coded:
             return dataset
         import pyarrow.dataset as ds

@@ -101,11 +101,11 @@ class Scan:
     def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
         """The files in parts that can be read apart. With no `size`, files of text as they are."""
         if self.kind in TEXT:
-            whole = size is None or self.files.multiline
+            at_once = size is None or self.files.multiline
             return [
                 FilePiece((part,), span)
                 for part in self.parts
-                for span in ([None] if whole else spans(part.place, size or SPAN))
+                for span in ([None] if at_once else spans(part.place, size or SPAN))
             ]
         alike = itertools.groupby(self.parts, key=_likeness)
         return [FilePiece(tuple(group)) for _, group in alike]

@@ -41,8 +41,8 @@ def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
     try:
         return supported_table(_table(data, schema))
     except (*UNREADABLE, TypeError, ValueError, OverflowError, RecursionError) as error:
-        said = shortened(_first_line(error))
-        raise DataError(f"cannot read the events: {said}") from None
+        reason = shortened(_first_line(error))
+        raise DataError(f"cannot read the events: {reason}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -22,8 +22,8 @@ def answer(why: Why) -> str:
     helpful = _most_helpful(why)
     if why.matches:
         return "; ".join(filter(None, [count, helpful]))
-    said = "; ".join(filter(None, [_obstacle(why), helpful]))
-    return f"{count}: {said}" if said else count
+    reasons = "; ".join(filter(None, [_obstacle(why), helpful]))
+    return f"{count}: {reasons}" if reasons else count
 
 
 def _obstacle(why: Why) -> str | None:
@@ -45,8 +45,8 @@ def _lacking(step: StepCounts, place: str) -> str:
         return f"no event has the type of {place}" if step.typed else "there are no events"
     if step.passed == 0:
         failed = [text for text, count in step.conditions if not count]
-        asked = failed[0] if failed else "all of its conditions at once"
-        return f"no event of {place} satisfies {asked}"
+        unmet = failed[0] if failed else "all of its conditions at once"
+        return f"no event of {place} satisfies {unmet}"
     if step.ended:
         return f"no event reaches {place}, {_because(step.ended)}"
     if step.rest and not step.unseen:

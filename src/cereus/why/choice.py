@@ -70,8 +70,8 @@ def _likeliest(
     anatomy: Anatomy, rules: Sequence[QueryRule], events: EventTable, most: int
 ) -> list[QueryRule]:
     """The rules that the most finds fail alone come first, then those that the most fail."""
-    found = _finds(anatomy, rules, events, most)
-    failed = [failing(rule, found, events) for rule in rules]
+    matches = _finds(anatomy, rules, events, most)
+    failed = [failing(rule, matches, events) for rule in rules]
     counts = Counter(number for each in failed for number in each)
     alone = [sum(counts[number] == 1 for number in each) for each in failed]
     order = sorted(range(len(rules)), key=lambda n: (-alone[n], -len(failed[n]), n))

@@ -151,8 +151,8 @@ class EventTable:
         if name is None or name not in self.table.column_names:
             return None
         column = self.table.column(name)
-        whole = pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type)
-        if not whole or column.null_count:
+        exact = pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type)
+        if not exact or column.null_count:
             return None
         times = column.cast(pa.int64()).to_numpy()
         return times if np.all(times[1:] >= times[:-1]) else None

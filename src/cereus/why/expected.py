@@ -208,8 +208,8 @@ def _measured(
     by: Measured | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
-            found = measure(rule, [FoundMatch(rows, match.variables)], events)
-            by = None if found is None else found.at(0)
+            distance = measure(rule, [FoundMatch(rows, match.variables)], events)
+            by = None if distance is None else distance.at(0)
             break
     return Excluded(rule.kind, rule.text, None if by is None else by.text)
 

@@ -209,8 +209,8 @@ class _Condition(Measure):
     def _combinations(self, misses: Sequence[FoundMatch]) -> Iterator[tuple[int, tuple[int, ...]]]:
         count = 0
         for number, miss in enumerate(misses):
-            held = [miss.variables.get(name, []) for name in self.names or ("",)]
-            for rows in product(*held):
+            members = [miss.variables.get(name, []) for name in self.names or ("",)]
+            for rows in product(*members):
                 count += 1
                 if count > MOST_COMBINATIONS:
                     return
@@ -274,8 +274,8 @@ def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:
     """How far each pair of values lies apart, relative to them; None where values have no
     distance."""
     pairs = (_apart(left, right) for left, right in zip(*sides, strict=True))
-    found = [np.inf if apart is None else apart[1] for apart in pairs]
-    return np.array(found, np.float64)
+    distances = [np.inf if apart is None else apart[1] for apart in pairs]
+    return np.array(distances, np.float64)
 
 
 def _apart(left: Any, right: Any) -> tuple[str, float] | None:

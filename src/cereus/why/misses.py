@@ -36,7 +36,7 @@ class Effect:
     """
 
     rule: RuleEffect
-    found: Sequence[FoundMatch] = ()
+    matches: Sequence[FoundMatch] = ()
     by: Measure | None = None
     tally: Tally | None = None
     until: int | None = None
@@ -44,14 +44,14 @@ class Effect:
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
         """How far each lies, its rows, and its number."""
-        amounts = np.full(len(self.found), np.inf) if self.by is None else self.by.distances()
-        lying = zip(amounts.tolist(), (each.rows for each in self.found), strict=True)
+        amounts = np.full(len(self.matches), np.inf) if self.by is None else self.by.distances()
+        lying = zip(amounts.tolist(), (each.rows for each in self.matches), strict=True)
         return iter(sorted((far, rows, n) for n, (far, rows) in enumerate(lying)))
 
     def miss(self, number: int) -> Miss:
         by = None if self.by is None else self.by.at(number)
-        told = (None, None) if by is None else (by.text, by.amount)
-        return Miss(self.found[number].rows, self.rule.kind, self.rule.text, *told)
+        distance = (None, None) if by is None else (by.text, by.amount)
+        return Miss(self.matches[number].rows, self.rule.kind, self.rule.text, *distance)
 
 
 @dataclass(frozen=True)
@@ -69,25 +69,25 @@ class Effects:
     def of(self, loosened: Loosened) -> Effect:
         try:
             with sharing(SHARES):
-                return self._found(loosened)
+                return self._effect(loosened)
         except CereusError as error:
             note, rule = error.message.splitlines()[0], loosened.rule
             return Effect(RuleEffect(rule.kind, rule.text, None, note=note))
 
-    def _found(self, loosened: Loosened) -> Effect:
+    def _effect(self, loosened: Loosened) -> Effect:
         rule, tally = loosened.rule, None
         names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
         for query in _tried(loosened, self.events):
             more, until = self._more(query, names, self.centres if asks_the_same(rule) else None)
-            found = more[:MOST_LOOKED_AT]
-            if query is loosened.much and len(more) == len(found):
-                tally = ending(found, self.events, until)
+            matches = more[:MOST_LOOKED_AT]
+            if query is loosened.much and len(more) == len(matches):
+                tally = ending(matches, self.events, until)
             if more:
                 break
-        exact = len(more) == len(found) and query is loosened.without and until is None
-        told = RuleEffect(rule.kind, rule.text, len(found), exact)
-        by = measure(rule, found, self.events)
-        return _close(Effect(told, found, by, tally, until, more=len(more) > len(found)))
+        exact = len(more) == len(matches) and query is loosened.without and until is None
+        summary = RuleEffect(rule.kind, rule.text, len(matches), exact)
+        by = measure(rule, matches, self.events)
+        return _close(Effect(summary, matches, by, tally, until, more=len(more) > len(matches)))
 
     def _more(
         self, query: CompiledQuery, names: Sequence[str], centres: Centres | None
@@ -118,7 +118,9 @@ def _close(effect: Effect) -> Effect:
     near = np.flatnonzero(effect.by.distances() <= WIDER[0] - 1)
     if not len(near):
         return effect
-    return replace(effect, found=[effect.found[n] for n in near.tolist()], by=effect.by.only(near))
+    return replace(
+        effect, matches=[effect.matches[n] for n in near.tolist()], by=effect.by.only(near)
+    )
 
 
 def _tried(loosened: Loosened, events: EventTable) -> Sequence[CompiledQuery]:
@@ -136,9 +138,9 @@ def _new(run: Run, known: Known, names: Sequence[str]) -> Iterator[FoundMatch]:
             yield match
 
 
-def nearest(found: Sequence[Effect], most: int) -> tuple[Miss, ...]:
+def nearest(effects: Sequence[Effect], most: int) -> tuple[Miss, ...]:
     """The nearest of every rule in turn; one set of events once, with what it misses least."""
-    rounds = zip_longest(*(_of(effect) for effect in found))
+    rounds = zip_longest(*(_of(effect) for effect in effects))
     chosen: dict[tuple[int, ...], tuple[Effect, int]] = {}
     for each in rounds:
         for _, rows, number, effect in sorted(filter(None, each), key=lambda miss: miss[:2]):

@@ -125,15 +125,15 @@ class Why:
             yield {**first, "what": "reached", "count": step.reached}
             yield {**first, "what": "partial", "count": step.partial}
             for ended in step.ended:
-                told = {"kind": str(ended.kind), "text": ended.text, "count": ended.events}
-                yield {**first, "what": "ended", **told}
+                summary = {"kind": str(ended.kind), "text": ended.text, "count": ended.events}
+                yield {**first, "what": "ended", **summary}
             yield {**first, "what": "rest", "count": step.rest}
             if step.unseen:
                 yield {**first, "what": "unseen", "count": step.unseen}
         for effect in self.rules:
             if effect.more is not None:
-                told = {"kind": str(effect.kind), "text": effect.text, "count": effect.more}
-                yield {"what": "more without", **told}
+                summary = {"kind": str(effect.kind), "text": effect.text, "count": effect.more}
+                yield {"what": "more without", **summary}
         yield {"what": "matches", "count": self.matches}
 
     def to_dict(self) -> dict[str, Any]:

@@ -157,8 +157,8 @@ def _hopeful(begins: Rows, lengths: Rows, events: EventTable, centres: Centres) 
     beside = [events.tested.grown(choice) for choice in centres.beside[:WORD]]
     bits = np.bitwise_or.reduce([each * np.uint64(1 << n) for n, each in enumerate(beside)])
     of_events = bits[events.tested.kinds[places]]
-    found = np.bitwise_or.reduceat(of_events, np.cumsum(lengths) - lengths)
-    hopeful = found == np.uint64((1 << len(beside)) - 1)
+    present = np.bitwise_or.reduceat(of_events, np.cumsum(lengths) - lengths)
+    hopeful = present == np.uint64((1 << len(beside)) - 1)
     return places if hopeful.all() else _places(begins[hopeful], lengths[hopeful])
 
 
@@ -203,12 +203,12 @@ def matched(run: Run, names: Iterable[str] = ()) -> Iterator[FoundMatch]:
 def _matches(
     query: CompiledQuery, batch: pa.RecordBatch, numbers: Rows, names: Iterable[str]
 ) -> Iterator[FoundMatch]:
-    found = _lists(query.rows_of(batch), numbers)
+    row_lists = _lists(query.rows_of(batch), numbers)
     columns = {n: _lists(batch.column(n), numbers) for n in names if n in batch.schema.names}
-    for place, rows in enumerate(found):
+    for place, rows in enumerate(row_lists):
         if rows:
-            held = {name: column[place] for name, column in columns.items()}
-            yield FoundMatch(tuple(sorted(set(rows))), held)
+            variables = {name: column[place] for name, column in columns.items()}
+            yield FoundMatch(tuple(sorted(set(rows))), variables)
 
 
 def _lists(of: pa.Array, numbers: Rows) -> list[list[int]]:

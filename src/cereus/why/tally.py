@@ -84,8 +84,8 @@ class Tallies:
         run = Run.of(query, self.events, most=most)
         if key not in self._marked:
             self._marked[key] = [(query, batch) for batch in run.results()]
-        found = [query.marked_rows(batch, mark).to_numpy() for _, batch in self._marked[key]]
-        ends = run.mask(found)
+        marked = [query.marked_rows(batch, mark).to_numpy() for _, batch in self._marked[key]]
+        ends = run.mask(marked)
         return Tally(int(np.count_nonzero(ends)), ends, until=run.until)
 
 

@@ -34,15 +34,15 @@ class TestedEvents:
         self._table = table
         self._paths = [None if name is None else (name,) for name in (stream.type, stream.stream)]
         conditions = dict.fromkeys(c for test in tests for c in self.conditions(test))
-        found: dict[int, int] = {}
+        letters_seen: dict[int, int] = {}
         atoms = tuple(EventTest(conditions=(each,)) for each in conditions)
         letters = letters_of(atoms or (EventTest(),), None, None, table.schema)
         read = {path[0] for each in conditions for path in attributes(each)}
         batches = table.select(sorted(read) or table.column_names[:1]).to_batches()
-        parts = [letters.classify(batch, found, keep_all=True)[1] for batch in batches]
+        parts = [letters.classify(batch, letters_seen, keep_all=True)[1] for batch in batches]
         self.kinds = parts[0] if len(parts) == 1 else np.concatenate([*parts, NONE])
         """The kind of each event."""
-        self._size = len(found)
+        self._size = len(letters_seen)
         self._parents: list[tuple[int, Places]] = []
         """How many kinds there were before each condition that parted some, and what each kind
         was before it. Their order stays, so kinds that are as many as before are the same."""
@@ -50,7 +50,7 @@ class TestedEvents:
         self._passing: dict[EventTest, Mask] = {}
         self._counts = np.bincount(self.kinds, minlength=self._size)
         self._holds = {
-            condition: np.array([letter >> bit & 1 for letter in found], bool)
+            condition: np.array([letter >> bit & 1 for letter in letters_seen], bool)
             for bit, condition in enumerate(conditions)
         }
 
@@ -135,6 +135,6 @@ class TestedEvents:
         key = choice.tobytes()
         if key not in self._places:
             chosen = np.append(choice, False)  # there may be no kind at all
-            found = codes.rows_of_keys(self.kinds, chosen.view(np.uint8))
-            self._places[key] = found.copy()  # not the memory of all events
+            places = codes.rows_of_keys(self.kinds, chosen.view(np.uint8))
+            self._places[key] = places.copy()  # not the memory of all events
         return self._places[key]

@@ -49,9 +49,9 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
         if chosen.others:
             counter.tried = frozenset(each.rule for each in chosen.tried)
         loose = Effects(events, frozenset(each.rows for each in known), centres)
-        found = {each: loose.of(each) for each in chosen.tried}
-        steps = tuple(counter.counts({each: effect.tally for each, effect in found.items()}))
-    effects = list(found.values())
+        by_rule = {each: loose.of(each) for each in chosen.tried}
+        steps = tuple(counter.counts({each: effect.tally for each, effect in by_rule.items()}))
+    effects = list(by_rule.values())
     misses = nearest(effects, most)
     return Why(
         total,
@@ -65,12 +65,12 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     )
 
 
-def _reported(anatomy: Anatomy, tallies: Tallies, found: int) -> int:
+def _reported(anatomy: Anatomy, tallies: Tallies, count: int) -> int:
     """How many matches a run reports, of which some were found."""
-    if not found:
+    if not count:
         return 0
-    if anatomy.reported is None and found <= FEW:
-        return found
+    if anatomy.reported is None and count <= FEW:
+        return count
     counted = tallies.of(anatomy.reported or anatomy.query)
     if counted.stopped:
         raise too_many_steps()
@@ -83,8 +83,8 @@ def _unseen_types(
     """The types that every match needs and no event has, with what may have been meant."""
     pairs = zip(anatomy.steps, counts, strict=True)
     lacking = [step for step, count in pairs if count.events == 0 and not step.optional]
-    asked = {test.type for step in lacking for test in step.tests}
-    needed = {each for each in needed_types(query) if each in asked}
+    types = {test.type for step in lacking for test in step.tests}
+    needed = {each for each in needed_types(query) if each in types}
     return unseen_types(needed, types_in(source, query.stream.type, needed)) if needed else ()
 
 
@@ -98,7 +98,7 @@ def _may_help(anatomy: Anatomy, counter: StepCounter) -> tuple[Loosened, ...]:
 
 
 def _notes(
-    found: Sequence[Effect], counter: StepCounter, steps: Sequence[StepCounts], *, few: bool
+    effects: Sequence[Effect], counter: StepCounter, steps: Sequence[StepCounts], *, few: bool
 ) -> Iterator[str]:
     events = counter.events
     stopped = [n for n, tally in enumerate(counter.reached, 1) if tally.stopped]
@@ -107,12 +107,12 @@ def _notes(
         yield f"to count step {listed} completely would take too long: there are at least so many"
     if not few:
         yield f"nearest misses are looked for where there are at most {FEW:,} matches"
-    elif any(effect.until is not None for effect in found) or any(step.unseen for step in steps):
+    elif any(effect.until is not None for effect in effects) or any(step.unseen for step in steps):
         yield (
             "rules were left out, and nearest misses looked for, in a part of the stream: for each "
             f"rule the first {most_read(events):,} of {len(events):,} events that may matter to it"
         )
-    if any(effect.more for effect in found):
+    if any(effect.more for effect in effects):
         yield (
             f"where leaving out a rule brings more than {MOST_LOOKED_AT:,} matches, nearest misses "
             f"are chosen from the first {MOST_LOOKED_AT:,}"

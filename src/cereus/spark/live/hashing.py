@@ -49,14 +49,14 @@ def buckets_of(columns: Iterable[pa.Array], number: int) -> npt.NDArray[np.int64
 def _hashed(column: pa.Array, seeds: Words) -> Words:
     """One more column; nulls leave the hash as it is."""
     is_short = column.type.bit_width < 64
-    values = _whole(column).fill_null(0).to_numpy(zero_copy_only=False)
+    values = _integers(column).fill_null(0).to_numpy(zero_copy_only=False)
     hashes = (_of_int if is_short else _of_long)(values.view(np.uint64), seeds)
     if column.null_count:
         hashes = np.where(column.is_null().to_numpy(zero_copy_only=False), seeds, hashes)
     return hashes
 
 
-def _whole(column: pa.Array) -> pa.Array:
+def _integers(column: pa.Array) -> pa.Array:
     """Whole numbers of 64 bits: days and microseconds for dates and times."""
     if pa.types.is_date32(column.type):
         column = column.cast(pa.int32())

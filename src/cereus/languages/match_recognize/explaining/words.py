@@ -125,10 +125,10 @@ def _condition(part: ex.Expression, name: str) -> str:
                 return _of_row(function, column, name) if _is_plain(node) else node
         return node if isinstance(node, SPECIAL) else ex.rebuild(node, bare)
 
-    said = bare(part)
-    if any(isinstance(node, SPECIAL) for node in said.walk()):
+    plain = bare(part)
+    if any(isinstance(node, SPECIAL) for node in plain.walk()):
         return value_text(part)
-    return condition_words(said)
+    return condition_words(plain)
 
 
 def _is_plain(step: tree.Step) -> bool:

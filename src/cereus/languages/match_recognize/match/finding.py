@@ -10,7 +10,7 @@ import pyarrow as pa
 from cereus.engine.costs import Costs
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.letters import asked, letters
+from cereus.languages.match_recognize.match.letters import letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
     Found,
     joined,
@@ -39,16 +39,16 @@ class Path(StrEnum):
 
 
 def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
-    asked = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
+    conditions = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
     within = bound.clause.within
-    if all(part.of_row for part in asked):
+    if all(part.of_row for part in conditions):
         return Path.SLOTS if within is not None and within.timeouts else Path.ROWS
     empty = pa.Table.from_batches([], bound.schema)
     try:
         Lowering(bound, automaton, SortedRows(empty, (), ())).tables()
     except NotForSlots:
         return Path.SEARCH
-    leaves = [leaf for part in asked for leaf in part.leaves.values()]
+    leaves = [leaf for part in conditions for leaf in part.leaves.values()]
     sums = any(isinstance(leaf, values.Over) for leaf in leaves)
     return Path.AGGREGATES if sums else Path.SLOTS
 
@@ -67,7 +67,7 @@ class Finder:
     ) -> None:
         self.bound, self.automaton, self.path = bound, automaton, path
         self.limits, self.unit = limits, unit
-        self.asked = asked(bound)
+        self.row_conditions = row_conditions(bound)
         self.skip = skipping(bound.clause, automaton)
         self.costs = Costs()
         self.passes = TwoPasses(automaton, self.skip, self.costs)
@@ -80,8 +80,8 @@ class Finder:
         """The same, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
         self.costs.kept += len(rows)
-        self.costs.tests += len(self.asked.truths) * len(rows)
-        read = letters(bound, rows, self.asked)
+        self.costs.tests += len(self.row_conditions.truths) * len(rows)
+        read = letters(bound, rows, self.row_conditions)
         masks = state_masks(automaton, bound.clause.variables(), read)
         times, length = window(bound, rows, self.unit)
         if self.path is Path.ROWS and streams is None:

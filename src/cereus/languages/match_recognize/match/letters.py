@@ -43,7 +43,7 @@ class RowLetters:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowConditions:
     """What the conditions ask of single rows, each question once: `truths[n]` is a conjunction,
     and `meaning[n]` the variables that it decides; of those in `always` nothing is asked."""
 
@@ -67,7 +67,7 @@ class Asked:
         return frozenset(name for leaf in self.leaves for name in names_in(leaf.argument))
 
 
-def asked(bound: Bound) -> Asked:
+def row_conditions(bound: Bound) -> RowConditions:
     truths: dict[str, tuple[Part, ...]] = {}
     meaning: dict[str, int] = {}
     always = 0
@@ -79,12 +79,12 @@ def asked(bound: Bound) -> Asked:
         key = repr([(part.expression, dict(part.leaves)) for part in of_row])
         truths[key] = of_row
         meaning[key] = meaning.get(key, 0) | 1 << place
-    return Asked(tuple(truths.values()), tuple(meaning.values()), always)
+    return RowConditions(tuple(truths.values()), tuple(meaning.values()), always)
 
 
-def letters(bound: Bound, rows: SortedRows, of: Asked | None = None) -> RowLetters:
+def letters(bound: Bound, rows: SortedRows, of: RowConditions | None = None) -> RowLetters:
     """The letter of every row, in the order of positions."""
-    of = asked(bound) if of is None else of
+    of = row_conditions(bound) if of is None else of
     if len(of.truths) > MOST_BITS:
         columns = RowColumns(rows)
         numbers, found = _many([_truth(columns, each, len(rows)) for each in of.truths])
@@ -94,7 +94,7 @@ def letters(bound: Bound, rows: SortedRows, of: Asked | None = None) -> RowLette
     return RowLetters(numbers, [of.always | _meant(letter, of.meaning) for letter in found])
 
 
-def _bits(of: Asked, rows: SortedRows) -> npt.NDArray[np.uint16]:
+def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
     """A bit for every truth. Many rows are read in blocks, whose columns stay in the cache."""
     if len(rows) <= LARGE:
         return _bits_of(of, rows)
@@ -109,7 +109,7 @@ def _bits(of: Asked, rows: SortedRows) -> npt.NDArray[np.uint16]:
     return found
 
 
-def _bits_of(of: Asked, rows: SortedRows) -> npt.NDArray[np.uint16]:
+def _bits_of(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
     columns = RowColumns(rows)
     found: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(of.truths) <= 8 else np.uint16)
     for place, each in enumerate(of.truths):
@@ -148,9 +148,9 @@ def _many(masks: list[npt.NDArray[np.bool_]]) -> tuple[npt.NDArray[np.uint16], l
     return numbers.reshape(-1).astype(np.uint16), meanings
 
 
-def _truth(columns: RowColumns, asked: tuple[Part, ...], length: int) -> npt.NDArray[np.bool_]:
+def _truth(columns: RowColumns, conditions: tuple[Part, ...], length: int) -> npt.NDArray[np.bool_]:
     truth: Any = np.True_
-    for part in asked:
+    for part in conditions:
         truth = truth & operators.truth(columns.value(part)).values
     whole: npt.NDArray[np.bool_] = truth if np.ndim(truth) else np.full(length, bool(truth))
     return whole

@@ -75,8 +75,10 @@ class Searcher:
             for variable in bound.clause.variables()
         }
 
-        asked = [part for of in self._parts.values() for part in of]
-        self._leaves = list(dict.fromkeys(leaf for part in asked for leaf in part.leaves.values()))
+        conditions = [part for of in self._parts.values() for part in of]
+        self._leaves = list(
+            dict.fromkeys(leaf for part in conditions for leaf in part.leaves.values())
+        )
 
     def find(self, streams: RunStreams, skip: Skipping) -> Found:
         starts: list[int] = []
@@ -241,7 +243,7 @@ class Searcher:
 
     def value(self, part: Part, labels: list[str], start: int, number: int) -> Vector:
         columns: dict[ex.Attribute, Any] = {
-            ex.Attribute((name,)): constant(_asked(self.leaf(leaf, labels, start, number)))
+            ex.Attribute((name,)): constant(_known(self.leaf(leaf, labels, start, number)))
             for name, leaf in part.leaves.items()
         }
         return value_of(part.expression, columns)
@@ -298,7 +300,7 @@ class Searcher:
         return self._cells[argument]
 
 
-def _asked(value: Any) -> Any:
+def _known(value: Any) -> Any:
     """Of lists and maps conditions only ask whether they are null."""
     return True if isinstance(value, list | dict) else value
 

@@ -33,7 +33,7 @@ LONG = 512
 def can_wait(finder: Finder) -> bool:
     """Whether searches of this clause can be carried on: their letters have the same numbers
     whatever the rows are, and only rows decide, not the end of the partition."""
-    few = len(finder.asked.truths) <= FEW_BITS
+    few = len(finder.row_conditions.truths) <= FEW_BITS
     ends = any(isinstance(node, tree.PartitionEnd) for node in finder.bound.clause.pattern.walk())
     return few and not ends and finder.path is not Path.SEARCH
 
@@ -64,7 +64,7 @@ class WaitingSearch:
         finder = self.finder
         lowering = Lowering(finder.bound, finder.automaton, rows, room, self.capacity)
         tables, columns = lowering.tables()
-        read = letters(finder.bound, rows, finder.asked)
+        read = letters(finder.bound, rows, finder.row_conditions)
         masks = state_masks(finder.automaton, finder.bound.clause.variables(), read)
         times, length = window(finder.bound, rows, finder.unit)
         numbers = np.zeros(room, np.uint16)

@@ -92,10 +92,10 @@ class Lowering:
 
     def condition(self, variable: str) -> None:
         """Code that leaves the truth of the parts that are not of the row in register 0."""
-        asked = [part for part in parts(self.bound, variable) if not part.of_row]
+        conditions = [part for part in parts(self.bound, variable) if not part.of_row]
         self.groups.variable = variable
         self.code.begin()
-        truths = [self.load(part.expression, part) for part in asked]
+        truths = [self.load(part.expression, part) for part in conditions]
         if not truths:
             return
         whole = truths[0]
