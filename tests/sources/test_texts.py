@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cereus.sources import texts as text_module
+from cereus.sources.blocks import arrow_owned
 from cereus.sources.texts import FEW, KINDS, LOCAL, UTC, TextKinds, converted
 from tests.volume import volume
 
@@ -80,3 +82,12 @@ def test_a_type_that_the_first_texts_rule_out_is_not_tried_on_all(
     kinds.see([("name", pa.chunked_array([pa.array([None, *map(str, "abcdefghij" * 90)])]))])
     assert refused and max(refused) <= FEW
     assert kinds.kind("name", pa.null()) == pa.string()
+
+
+def test_what_arrow_parses_holds_nothing_of_python() -> None:
+    """Threads of Arrow outlive the interpreter: `terminate called without an active exception`."""
+    block = b"a,b\n1,2\n" * 100
+    references = sys.getrefcount(block)
+    reader = arrow_owned(block)
+    assert sys.getrefcount(block) == references
+    assert reader.read() == block

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from cereus.sources.places import EventFile
 
 BLOCK = 1 << 24
@@ -36,6 +38,15 @@ def blocks(place: EventFile, span: Span | None = None, size: int = BLOCK) -> Ite
         return
     with place.open_anywhere() as file:
         yield from _whole_lines(_of_span(file, span, size))
+
+
+def arrow_owned(block: bytes) -> pa.BufferReader:
+    """The block, in memory that is Arrow's. A thread of Arrow's pool may be the last to let go of
+    what it parses, after the interpreter began to end; memory of Python's needs the interpreter
+    then, and the process would be aborted."""
+    memory = pa.BufferOutputStream()
+    memory.write(block)
+    return pa.BufferReader(memory.getvalue())
 
 
 def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

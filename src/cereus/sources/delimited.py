@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from cereus.errors import DataError
-from cereus.sources.blocks import NEW_LINE, Span, blocks
+from cereus.sources.blocks import NEW_LINE, Span, arrow_owned, blocks
 from cereus.sources.files import Files
 from cereus.sources.formats import suffixes_of
 from cereus.sources.places import EventFile
@@ -41,7 +41,7 @@ class CsvReader:
         try:
             # of a line and no rows, Arrow takes the line for the header
             parsed = csv.read_csv(
-                pa.BufferReader(self._beginning(place)),
+                arrow_owned(self._beginning(place)),
                 read_options=csv.ReadOptions(autogenerate_column_names=not self.files.header),
                 parse_options=self._parse(place),
             )
@@ -110,7 +110,7 @@ class CsvReader:
 
         def parsed(threads: bool) -> pa.Table:
             return csv.read_csv(
-                pa.BufferReader(block),
+                arrow_owned(block),
                 read_options=csv.ReadOptions(
                     column_names=list(names), skip_rows=skip, use_threads=threads
                 ),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.json as json
 
 from cereus.errors import DataError
-from cereus.sources.blocks import Span, blocks
+from cereus.sources.blocks import Span, arrow_owned, blocks
 from cereus.sources.columns import joined_schema
 from cereus.sources.files import Files
 from cereus.sources.places import EventFile
@@ -63,7 +63,7 @@ class JsonReader:
         )
         size = json.ReadOptions(block_size=min(len(block), PARSED_AT_ONCE))
         try:
-            return json.read_json(pa.BufferReader(block), read_options=size, parse_options=options)
+            return json.read_json(arrow_owned(block), read_options=size, parse_options=options)
         except pa.ArrowException as error:
             raise DataError(
                 f"cannot read {place.name!r} as json: {str(error).splitlines()[0]}",
