@@ -60,6 +60,9 @@ class Unit:
         for batch in batches:
             parts = by_rule(batch) if isinstance(self.executor, GroupExecutor) else [(0, batch)]
             for number, part in parts:
+                checked.refuse_unless(
+                    number in self.rules, "a match is of a rule that has no state"
+                )
                 rule = self.rules[number]
                 yield rule, rule.results.batch(part, self.executor)
 

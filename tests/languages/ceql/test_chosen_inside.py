@@ -86,6 +86,8 @@ CLAUSES = (
     "WITHIN 3 seconds",
     "WITHIN 3 seconds CONSUME BY ANY",
     "PARTITION BY x WITHIN 4 seconds",
+    "LIMIT 1",
+    "WITHIN 4 seconds LIMIT 2",
 )
 
 

@@ -43,7 +43,8 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS x > LAST(b.x, 2) + 70", "c AS sum(c.x) + sum(b.x) > 900", "c AS sum(w) > 300",
            "c AS LAST(x, 3) > x + 60", "c AS LAST(CLASSIFIER(), 2) = 'A' OR x > 96",
            "c AS sum(b.z) BETWEEN 20 AND 22", "c AS max(b.x) - min(b.x) > 90")  # fmt: skip
-OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55")
+OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55",
+           "d AS x > FIRST(b.y)", "d AS x > FIRST(b.y, 1) + 40")  # fmt: skip
 OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
 WITHIN = "WITHIN INTERVAL '70' SECOND"
 SKIPS = ("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST c")
@@ -112,7 +113,7 @@ def none_alike(tables: SlotTables, _: RowTables) -> Alike:
 
 @pytest.mark.parametrize("block", range(4))
 def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> None:
-    for seed in range(block, 4 * volume(12, 200), 4):
+    for seed in range(block, 4 * volume(12, 50), 4):
         draw = Random(seed)
         text, table = drawn_clause(draw), drawn_table(draw, draw.choice([60, 200, 500]))
         found = emitted(text, table)
@@ -126,7 +127,7 @@ def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> N
 def test_what_is_found_by_leaping_is_what_the_definition_gives(
     leaping: pytest.MonkeyPatch,
 ) -> None:
-    for seed in range(volume(20, 100)):
+    for seed in range(volume(20, 50)):
         draw = Random(seed)
         text, table = drawn_clause(draw), drawn_table(draw, 70)
         if "{" not in text:
@@ -139,6 +140,16 @@ def test_what_is_found_by_leaping_is_what_the_definition_gives(
                 for row in given
             ]
             assert by_start(emitted(text, table)) == by_start(plain), (seed, text)
+
+
+def test_a_first_row_of_nulls_is_not_the_lack_of_one(leaping: pytest.MonkeyPatch) -> None:
+    """A run that has a first b keeps it, also where its x is NULL; one that has none may get one.
+    They were taken for the same, and 15,000 of 40,000 matches were lost."""
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(b.ts) AS f, count(*) AS n
+        PATTERN (a (b | c)* d) DEFINE a AS k = 'a', b AS k = 'm', c AS k = 'm',
+        d AS k = 'd' AND x > FIRST(b.x))"""
+    rows = {"ts": [0, 1, 2, 3], "k": ["a", "m", "m", "d"], "x": [1, None, 5, 7]}
+    assert emitted(text, pa.table(rows)) == [{"f": 2, "n": 4}]
 
 
 def work_of(text: str, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> int:

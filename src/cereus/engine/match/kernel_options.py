@@ -91,9 +91,10 @@ class KernelOptions:
 
 
 def _enough(plan: Plan) -> int | None:
-    """The LIMIT, where it does not matter which matches of an event are found."""
+    """The LIMIT, where it does not matter which matches of an event are found: no strategy chooses
+    among them, neither of all nor of a part."""
     query, traits = plan.query, plan.traits
     late = traits.hides or traits.open_ended or traits.closes or traits.detects
-    if late or query.count or query.strategy in CHOOSING:
+    if late or query.count or plan.scoped or query.strategy in CHOOSING:
         return None
     return query.limit

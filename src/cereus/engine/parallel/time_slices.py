@@ -123,7 +123,8 @@ class TimeSlices:
 
     def _refused(self, end: int, size: int, cuts: int) -> bool:
         """Whether the next slice would read too many rows twice. Then there is no cut; if it is
-        the first, threads are not worth it."""
+        the first, threads are not worth it. Rows that are not at hand would pile up in a slice
+        that is not cut."""
         if self._ends is not None:
             size, cuts = self._rows, len(self._ends) - 1
         last = self._recent[-1].first + end >= self._rows > 0
@@ -131,7 +132,7 @@ class TimeSlices:
         if self._always or last or max(1, cuts) * twice <= MOST_OVERLAP * size:
             self._cut = True
             return False
-        if not self._cut:
+        if not self._cut or self._ends is None:
             raise NotSplitError("the window is long for the number of events")
         return True
 

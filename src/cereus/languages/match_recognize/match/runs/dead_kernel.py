@@ -32,15 +32,20 @@ def number_alike(
     found: cython.int[::1],
 ) -> None:
     """For every row the first one that has the same values in these columns. `table` is filled
-    with -1, and has more entries than there are rows, a power of two."""
+    with -1, and has more entries than there are rows, a power of two.
+
+    The last entry is that of no row, and is like no other: a slot for the first row of a variable
+    is filled while it holds none, and not while it holds a row of NULLs."""
     ints: cython.const[cython.longlong][:, ::1] = rows.ints
     bits: cython.const[cython.longlong][:, ::1] = rows.floats.view("int64")
     valid: cython.const[cython.uchar][:, ::1] = rows.valid
     mask: cython.ulonglong = table.shape[0] - 1
     cython.declare(r=cython.Py_ssize_t, k=cython.Py_ssize_t, c=cython.int, other=cython.int)
     cython.declare(hash_=cython.ulonglong, at=cython.Py_ssize_t, same=cython.bint)
+    last: cython.Py_ssize_t = found.shape[0] - 1
+    found[last] = last
     with cython.nogil:
-        for r in range(found.shape[0]):
+        for r in range(last):
             hash_ = 1
             for k in range(columns.shape[0]):
                 c = columns[k]

@@ -102,12 +102,12 @@ class Room:
             limit, most = self.limits.runs
             if self.runs >= most:
                 raise _too_many("runs of one start", limit, most)
-            self.runs *= 4
+            self.runs = min(4 * self.runs, most)
             self._make_runs()
         elif result == codes.TOO_MANY_NODES:
             if self.nodes >= self.limits.nodes:
                 raise _too_many("rows of runs of one start", "nodes", self.limits.nodes)
-            self.nodes *= 4
+            self.nodes = min(4 * self.nodes, self.limits.nodes)
             self._make_nodes()
 
 
