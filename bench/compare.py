@@ -2,7 +2,8 @@
 
 Every benchmark runs in both checkouts in turn, several times, each time in a new process. Each
 figure that `bench.timing.best` measures is compared by its fastest run. OTHER is the folder of the
-other checkout, with its modules compiled.
+other checkout, with its modules compiled. --above 1.03 lists the figures with a larger ratio, by
+their place in the benchmark.
 """
 
 from __future__ import annotations
@@ -35,23 +36,25 @@ def main() -> None:
     parser.add_argument("other", type=Path)
     parser.add_argument("names", nargs="*", default=["stocks", "correlation"])
     parser.add_argument("--runs", type=int, default=3, help="how often each benchmark runs")
+    parser.add_argument("--above", type=float, help="list the figures with a larger ratio")
     options = parser.parse_args()
     print(f"{'':16} {'figures':>8} {'new/old, mean':>14} {'best':>7} {'worst':>7}")
     for name in options.names:
-        print(line(name, ratios(name, options.other.resolve(), options.runs)), flush=True)
+        pairs = compared(name, options.other.resolve(), options.runs)
+        print(line(name, [new / old for new, old in pairs.values()]), flush=True)
+        for place, (new, old) in pairs.items():
+            if options.above is not None and new / old > options.above:
+                print(f"  figure {place:<4} {new / old:.3f} ({1e3 * old:.2f} → {1e3 * new:.2f} ms)")
 
 
-def ratios(name: str, other: Path, runs: int) -> list[float]:
-    """New seconds over old seconds of each figure."""
+def compared(name: str, other: Path, runs: int) -> dict[int, tuple[float, float]]:
+    """New and old seconds of each figure, by its place."""
     new, old = [], []
     for _ in range(runs):
         old.append(figures(name, other))
         new.append(figures(name, HERE))
-    return [
-        min(mine) / min(theirs)
-        for mine, theirs in zip(zip(*new, strict=True), zip(*old, strict=True), strict=True)
-        if min(theirs) > 0
-    ]
+    fastest = zip(map(min, zip(*new, strict=True)), map(min, zip(*old, strict=True)), strict=True)
+    return {place: pair for place, pair in enumerate(fastest, 1) if pair[1] > 0}
 
 
 def figures(name: str, checkout: Path) -> list[float]:
