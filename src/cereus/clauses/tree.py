@@ -23,11 +23,9 @@ class Node:
 class PatternTree(Node):
     """The pattern of a query, in the syntax tree of its language."""
 
-    def children(self) -> Iterator[PatternTree]:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, PatternTree):
-                yield value
+    def children(self) -> tuple[PatternTree, ...]:
+        values = (getattr(self, each.name) for each in fields(self))
+        return tuple(value for value in values if isinstance(value, PatternTree))
 
     def walk(self) -> Iterator[PatternTree]:
         yield self

@@ -244,25 +244,34 @@ def without_variable(expression: Expression) -> Expression:
 def rebuild(expression: Expression, change: Rewrite) -> Expression:
     """A copy of `expression` whose direct children went through `change`; itself, where they are
     as they were."""
-    before = expression.children()
-    if not before:
+    if not expression.children():
         return expression
     changed: dict[str, object] = {}
     for name in field_names(expression):
         value = getattr(expression, name)
         if isinstance(value, Expression):
-            changed[name] = change(value)
+            part: object = change(value)
         elif _lists_expressions(value):
-            changed[name] = tuple(
-                tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
-                for item in value
-            )
-    made: Expression = replace(expression, **changed)  # type: ignore[arg-type]
-    after = made.children()
-    return expression if len(after) == len(before) and all(map(is_, after, before)) else made
+            part = _rebuilt(value, change)
+        else:
+            continue
+        if part is not value:
+            changed[name] = part
+    return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]
 
 
-def _lists_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expression, ...], ...]]:
+Operands = tuple["Expression | Operands", ...]
+
+
+def _rebuilt(operands: Operands, change: Rewrite) -> Operands:
+    """Listed operands after `change`; the same tuple, where they are as they were."""
+    made = tuple(
+        _rebuilt(each, change) if isinstance(each, tuple) else change(each) for each in operands
+    )
+    return operands if all(map(is_, made, operands)) else made
+
+
+def _lists_expressions(value: object) -> TypeGuard[Operands]:
     """A field lists operands, or pairs of them as CASE does (and not names)."""
     first = value[0] if isinstance(value, tuple) and value else None
     return isinstance(first[0] if isinstance(first, tuple) and first else first, Expression)

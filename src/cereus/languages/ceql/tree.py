@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self, cast
 
 from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy, Window
@@ -71,7 +72,16 @@ class Formula(PatternTree):
         """`φ?`"""
         return Optional(self)
 
-    def children(self) -> Iterator[Formula]:
+    def children(self) -> tuple[Formula, ...]:
+        """The formulas right below this one."""
+        return self._children
+
+    @cached_property
+    def _children(self) -> tuple[Formula, ...]:
+        """Kept, as every walk over a formula asks for them."""
+        return tuple(self._operands())
+
+    def _operands(self) -> Iterator[Formula]:
         for name in field_names(self):
             value = getattr(self, name)
             if isinstance(value, Formula):
@@ -104,7 +114,7 @@ class Formula(PatternTree):
         while waiting:
             node = waiting.pop()
             yield node
-            waiting += reversed([*node.children()])
+            waiting += reversed(node.children())
 
 
 @dataclass(frozen=True)
@@ -300,7 +310,7 @@ def chain(formula: Sequence | ContiguousSequence | Or | All) -> list[Formula]:
     while todo:
         part = todo.pop()
         if type(part) is type(formula):
-            todo += reversed(list(part.children()))
+            todo += reversed(part.children())
         else:
             parts.append(part)
     return parts
