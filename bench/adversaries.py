@@ -15,7 +15,7 @@ import os
 import resource
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -24,12 +24,15 @@ from cereus.errors import CereusError
 from tests.adversaries import TEXTS, Text
 from tests.safety.families import SIZES, hostile
 from tests.safety.surfaces import LANGUAGES, TEXT_USES, USES, compiled
+from tests.safety.surfaces import Use as QueryUse
 
 ANSWER = "an answer"
 SECONDS = 5
 MEGABYTES = 500
 PATIENCE = 4 * SECONDS
 """CPU seconds after which a process is ended."""
+RUNS = ("run", "count", "why", "why not", "push")
+PLANNED = {name: use for name, use in USES.items() if name not in RUNS}
 Work = Callable[[], object]
 
 
@@ -95,7 +98,7 @@ def _begin(error: BaseException) -> str:
     return (str(error).splitlines() or [""])[0][:120]
 
 
-def used(dialect: str, text: str) -> Iterator[Use]:
+def used(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
     """What each surface makes of a text."""
     works: dict[str, Work] = {
         name: lambda ask=ask: ask(text, dialect) for name, ask in TEXT_USES.items()
@@ -105,15 +108,17 @@ def used(dialect: str, text: str) -> Iterator[Use]:
         for use in apart(works):
             yield use
             del works[use.surface]
-    yield from _used_as_a_query(dialect, text)
+    yield from _used_as_a_query(dialect, text, uses)
 
 
-def _used_as_a_query(dialect: str, text: str) -> Iterator[Use]:
+def _used_as_a_query(
+    dialect: str, text: str, uses: Mapping[str, QueryUse]
+) -> Iterator[Use]:
     """Uses that end a process are followed by others in another one, compiled once more."""
     queries: list[cereus.Query] = []
     compiling: dict[str, Work] = {"compile": lambda: queries.append(compiled(text, dialect))}
     works: dict[str, Work] = {
-        name: lambda work=work: work(queries[0]) for name, work in USES.items()
+        name: lambda work=work: work(queries[0]) for name, work in uses.items()
     }
     first = True
     while works:
@@ -150,6 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Use every adversary on every surface.")
     parser.add_argument("names", nargs="*", help="parts of names of texts")
     parser.add_argument("--all", action="store_true", help="print what is fine, too")
+    parser.add_argument("--planned", action="store_true", help="nothing that runs the query")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="sizes of families")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -158,7 +164,7 @@ def main() -> None:
             compiled("?", dialect)
     beyond = 0
     for name, (dialect, text) in texts(options.names, tuple(options.sizes)):
-        for use in used(dialect, text):
+        for use in used(dialect, text, PLANNED if options.planned else USES):
             beyond += not use.fine
             if options.all or not use.fine:
                 print(line(name, use), flush=True)
