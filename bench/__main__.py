@@ -49,7 +49,8 @@ def main() -> None:
         print(f"── {name} " + "─" * (70 - len(name)))
         module = importlib.import_module(f"bench.{name}")
         if hasattr(module, "sections"):
-            print(f"written to {write(RESULTS / name, TITLE, module.sections())}")
+            made = queries.sections(options.against) if module is queries else module.sections()
+            print(f"written to {write(RESULTS / name, TITLE, made)}")
         else:
             module.main()
         print()

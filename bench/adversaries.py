@@ -23,7 +23,7 @@ import cereus
 from cereus.errors import CereusError
 from tests.adversaries import TEXTS, Text
 from tests.safety.families import SIZES, hostile
-from tests.safety.surfaces import LANGUAGES, TEXT_USES, USES, compiled
+from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, USES, compiled
 from tests.safety.surfaces import Use as QueryUse
 
 ANSWER = "an answer"
@@ -31,8 +31,6 @@ SECONDS = 5
 MEGABYTES = 500
 PATIENCE = 4 * SECONDS
 """CPU seconds after which a process is ended."""
-RUNS = ("run", "count", "why", "why not", "push")
-PLANNED = {name: use for name, use in USES.items() if name not in RUNS}
 Work = Callable[[], object]
 
 

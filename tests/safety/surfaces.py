@@ -70,6 +70,10 @@ USES: dict[str, Use] = {
     "push": lambda query: pushed(query).snapshot(),
 }
 
+RUNS = ("run", "count", "why", "why not", "push")
+PLANNED = {name: use for name, use in USES.items() if name not in RUNS}
+"""What is done with a query without events."""
+
 
 def compiled(text: str, dialect: str, schema: pa.Schema | None = SCHEMA) -> cereus.Query:
     return cereus.compile(text, dialect=dialect, schema=schema, stream=STREAM)
