@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 import cereus
 from cereus.errors import CereusError
@@ -153,6 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Use every adversary on every surface.")
     parser.add_argument("names", nargs="*", help="parts of names of texts")
     parser.add_argument("--all", action="store_true", help="print what is fine, too")
+    parser.add_argument("--part", default="0/1", help="1/4: the second text of every four")
     parser.add_argument("--planned", action="store_true", help="nothing that runs the query")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="sizes of families")
     options = parser.parse_args()
@@ -161,7 +163,8 @@ def main() -> None:
         with suppress(CereusError):
             compiled("?", dialect)
     beyond = 0
-    for name, (dialect, text) in texts(options.names, tuple(options.sizes)):
+    part, parts = map(int, options.part.split("/"))
+    for name, (dialect, text) in islice(texts(options.names, tuple(options.sizes)), part, None, parts):
         for use in used(dialect, text, PLANNED if options.planned else USES):
             beyond += not use.fine
             if options.all or not use.fine:

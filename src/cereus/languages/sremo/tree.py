@@ -310,33 +310,33 @@ def written(expression: Sremo) -> frozenset[str]:
 def live(expression: Sremo, after: frozenset[str]) -> frozenset[str]:
     """The registers whose contents may still be read when `expression` is entered, those `after`
     being read after it. Strategies have to be written out."""
-    match expression:
-        case Terminal(register=register):
-            return expression.reads | (after - {register})
-        case Concatenation(left, right):
-            return live(left, live(right, after))
-        case Disjunction(left, right) | Intersection(left, right):
-            return live(left, after) | live(right, after)
-        case Star(body) | Plus(body):
-            again = loop_live(body, after)
-            return again if isinstance(expression, Star) else live(body, again)
-        case Optional(body):
-            return after | live(body, after)
-        case Complement(body):
-            return after | live(body, frozenset())
-        case Windowed(body):
-            return live(body, after)
-    return after
+    reads, writes = _reads_and_writes(expression)
+    return reads | (after - writes)
 
 
 def loop_live(body: Sremo, after: frozenset[str]) -> frozenset[str]:
     """The same between two rounds of an iteration."""
-    again = after
-    while True:
-        more = after | live(body, again)
-        if more == again:
-            return again
-        again = more
+    return after | _reads_and_writes(body)[0]
+
+
+def _reads_and_writes(expression: Sremo) -> tuple[frozenset[str], frozenset[str]]:
+    """The registers that may be read before they are written, and those that are written on every
+    way through the expression. Each part is looked at once, however iterations are nested."""
+    none = frozenset[str]()
+    match expression:
+        case Terminal(register=register):
+            return expression.reads, none if register is None else frozenset((register,))
+        case Concatenation(left, right):
+            (reads, writes), (later, more) = map(_reads_and_writes, (left, right))
+            return reads | (later - writes), writes | more
+        case Disjunction(left, right) | Intersection(left, right):
+            (reads, writes), (others, more) = map(_reads_and_writes, (left, right))
+            return reads | others, writes & more
+        case Star(body) | Optional(body) | Complement(body):
+            return _reads_and_writes(body)[0], none
+        case Plus(body) | Windowed(body):
+            return _reads_and_writes(body)
+    return none, none
 
 
 def with_empty(condition: ex.Expression, empty: frozenset[str]) -> ex.Expression:
