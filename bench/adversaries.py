@@ -110,9 +110,7 @@ def used(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]
     yield from _used_as_a_query(dialect, text, uses)
 
 
-def _used_as_a_query(
-    dialect: str, text: str, uses: Mapping[str, QueryUse]
-) -> Iterator[Use]:
+def _used_as_a_query(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
     """Uses that end a process are followed by others in another one, compiled once more."""
     queries: list[cereus.Query] = []
     compiling: dict[str, Work] = {"compile": lambda: queries.append(compiled(text, dialect))}
@@ -164,7 +162,9 @@ def main() -> None:
             compiled("?", dialect)
     beyond = 0
     part, parts = map(int, options.part.split("/"))
-    for name, (dialect, text) in islice(texts(options.names, tuple(options.sizes)), part, None, parts):
+    for name, (dialect, text) in islice(
+        texts(options.names, tuple(options.sizes)), part, None, parts
+    ):
         for use in used(dialect, text, PLANNED if options.planned else USES):
             beyond += not use.fine
             if options.all or not use.fine:

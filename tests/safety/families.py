@@ -18,7 +18,7 @@ Family = Callable[[int], str]
 
 
 def count_of(size: int, piece: str) -> int:
-    """How often a piece stands in a text of a size; of one that is numbered, the numbers are long."""
+    """How often a piece stands in a text of a size; the numbers in it have five digits then."""
     return size if size < MEGABYTE else MEGABYTE // len(piece.replace("#", "99999"))
 
 
@@ -175,7 +175,8 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "queries": row("PATTERN SEQ(A a, B b) WITHIN 5 seconds RETURN a.x AS T#", " ; "),
         "a chain of queries": lambda size: "PATTERN SEQ(A a) RETURN a.x AS T0 ; "
         + "".join(
-            f"PATTERN SEQ(T{n} t) RETURN t.x AS T{n + 1} ; " for n in range(count_of(size, "x" * 42))
+            f"PATTERN SEQ(T{n} t) RETURN t.x AS T{n + 1} ; "
+            for n in range(count_of(size, "x" * 42))
         ),
         "comparisons": lambda size: "PATTERN SEQ(A a, B b) WHERE "
         + row("a.x + # < b.x", " AND ")(size) + " WITHIN 5 seconds",
@@ -268,7 +269,9 @@ CLAUSES: Mapping[str, Family] = {
         "a b", measures=f"{nest('LAST(', 'a.x', ')')(size)} AS m"
     ),
     "DEFINE": lambda size: rows("a", define=row("v# AS x > #", ", ")(size)),
-    "DEFINE of a row": lambda size: rows(row("v#", " ")(size), define=row("v# AS x > #", ", ")(size)),
+    "DEFINE of a row": lambda size: rows(
+        row("v#", " ")(size), define=row("v# AS x > #", ", ")(size)
+    ),
     "DEFINE, PREV": lambda size: rows(
         "a", define="a AS " + row("x > PREV(x, #)", " AND ")(size)
     ),
@@ -289,7 +292,9 @@ CLAUSES: Mapping[str, Family] = {
     "ORDER BY": lambda size: rows("a", order=row("ts", ", ")(size)),
     "casts": lambda size: rows("a", define=f"a AS x{'::int' * count_of(size, '::int')} > 1"),
     "brackets": lambda size: rows("a", define=f"a AS x{'[1]' * count_of(size, '[1]')} > 1"),
-    "a size": long("MATCH_RECOGNIZE (ORDER BY ts PATTERN (a) DEFINE a AS x::decimal(", "9", ") > 1)"),
+    "a size": long(
+        "MATCH_RECOGNIZE (ORDER BY ts PATTERN (a) DEFINE a AS x::decimal(", "9", ") > 1)"
+    ),
 }  # fmt: skip
 
 
@@ -361,4 +366,3 @@ def hostile(sizes: tuple[int, ...] = SIZES) -> Iterator[Hostile]:
     for dialect, name, family in families():
         for size in sizes:
             yield Hostile(f"{dialect}, {name}, {size:,}", dialect, family(size))
-

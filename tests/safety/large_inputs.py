@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,8 @@ def used(text: str, dialect: str, params: dict[str, Any]) -> None:
     query = cereus.compile(text, dialect=dialect, params=params, schema=SCHEMA, stream=STREAM)
     query.explain()
     for name in ("words", "dot", "to ceql", "flat"):
-        try:
+        with suppress(cereus.CereusError):
             PLANNED[name](query)
-        except cereus.CereusError:
-            pass
     query.run(EVENTS)
 
 
@@ -104,7 +103,9 @@ PIPELINES: dict[str, Work] = {
     "a megabyte of dots": pipeline("a." * (MEGABYTE // 2) + "a = 1"),
     "a megabyte of brackets": pipeline("a = " + "[" * (MEGABYTE // 2) + "]" * (MEGABYTE // 2)),
     "a megabyte of open brackets": pipeline("a = " + "[" * MEGABYTE),
-    "a megabyte of braces": pipeline("a = " + "{a=" * (MEGABYTE // 4) + "1" + "}" * (MEGABYTE // 4)),
+    "a megabyte of braces": pipeline(
+        "a = " + "{a=" * (MEGABYTE // 4) + "1" + "}" * (MEGABYTE // 4)
+    ),
     "a megabyte of numbers": pipeline("a = " + "9" * MEGABYTE),
     "a megabyte of a list": pipeline("a = [" + "1," * (MEGABYTE // 2) + "]"),
     "a megabyte of a list in lines": pipeline("a = [" + "1,\n" * (MEGABYTE // 3) + "]"),

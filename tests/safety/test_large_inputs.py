@@ -1,4 +1,4 @@
-"""Hostile inputs beside the texts of queries: what becomes of each, in a bounded number of steps."""
+"""Hostile inputs beside the texts of queries: what becomes of each, in so many steps at most."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from random import Random
 import pyarrow.parquet as pq
 import pytest
 
-
 from cereus.errors import CereusError
 from cereus.spark.pipeline import Pipeline
 from tests.safety import mutations
@@ -38,7 +37,8 @@ VALUES = (
 LINES = (
     "[queries.x]\n", "[[queries.x]]\n", "[sinks.pair]\n", "a.b.c = 1\n", "[streams]\n", "\n",
     'mode = "live"\n', 'dialect = "sase"\n', 'limits = { nodes = 3 }\n', "params = { n = [1] }\n",
-    "# a note\n", 'watermark = "1 hour"\n', 'format = "kafka"\n', 'select = "x"\n', "= 1\n", "]\n", '"""\n', 'engine = "local"\n',
+    "# a note\n", 'watermark = "1 hour"\n', 'format = "kafka"\n', 'select = "x"\n', "= 1\n", "]\n",
+    '"""\n', 'engine = "local"\n',
 )  # fmt: skip
 
 

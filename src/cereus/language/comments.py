@@ -61,7 +61,9 @@ def with_comments(printed: str, before: str) -> str:
         number = comment.after if comment.alone else max(comment.after - 1, 0)
         at.setdefault(places.line(number), []).append(comment)
     woven = [
-        each for number, line in enumerate([*lines, ""]) for each in _woven(line, at.get(number, []))
+        each
+        for number, line in enumerate([*lines, ""])
+        for each in _woven(line, at.get(number, []))
     ]
     return "\n".join(woven).rstrip()
 
