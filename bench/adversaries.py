@@ -32,6 +32,8 @@ SECONDS = 5
 MEGABYTES = 500
 PATIENCE = 4 * SECONDS
 """CPU seconds after which a process is ended."""
+LONG_TEXT = 100_000
+"""Longer texts are read fewer times."""
 Work = Callable[[], object]
 
 
@@ -100,9 +102,12 @@ def _begin(error: BaseException) -> str:
 def used(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
     """What each surface makes of a text."""
     works: dict[str, Work] = {
-        name: lambda ask=ask: ask(text, dialect) for name, ask in TEXT_USES.items()
+        name: lambda ask=ask: ask(text, dialect)
+        for name, ask in TEXT_USES.items()
+        if len(text) < LONG_TEXT or name in ("format", "problems")
     }
-    works["without a schema"] = lambda: compiled(text, dialect, None)
+    if len(text) < LONG_TEXT:
+        works["without a schema"] = lambda: compiled(text, dialect, None)
     while works:
         for use in apart(works):
             yield use
