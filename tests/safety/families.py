@@ -148,6 +148,10 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "! before !": nest("!", "{A:}", ""),
         "brackets": nest("(", "{A:}", ")"),
         **{f"{word} in {word}": nest(f"{word}(", "{A:}", ", {B:})") for word in ("any", "next")},
+        **{f"{word} to the right": nest(f"{word}({{A:}}, ", "{B:}", ")") for word in (
+            "any", "next",
+        )},
+        **{f"{word} of iterations": nest(f"{word}(", "{A:}", "+)") for word in ("any", "next")},
         "any of many": lambda size: f"any({row('{T#:}', ', ')(size)})",
         "next of many": lambda size: f"next({row('{T#:}', ', ')(size)})",
         ". to the right": nest("{A:} . (", "{B:}", ")"),

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import cast
 
 from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Window
+from cereus.errors import LimitError
 from cereus.expr import tree as ex
 
 TRUE: ex.Expression = ex.Literal(True)
@@ -253,9 +254,30 @@ def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
     return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
 
 
+MOST_PARTS = 10_000
+"""Parts of an expression whose strategies are written out."""
+
+
 def rewritten(expression: Sremo) -> Sremo:
-    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
-    return bottom_up(expression, _written_out)
+    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up. What they
+    are about stands there two or three times, so that strategies inside each other multiply."""
+    sizes: dict[int, tuple[Sremo, int]] = {}
+
+    def size(node: Sremo) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = node, 1 + sum(map(size, node.children()))
+        return sizes[id(node)][1]
+
+    def written_out(node: Sremo) -> Sremo:
+        made = _written_out(node)
+        if made is not node and size(made) > MOST_PARTS:
+            raise LimitError(
+                f"written out, the strategies here have more than {MOST_PARTS:,} parts",
+                hint="put fewer of them inside each other",
+            )
+        return made
+
+    return bottom_up(expression, written_out)
 
 
 def _written_out(node: Sremo) -> Sremo:
