@@ -263,14 +263,9 @@ def rewritten(expression: Sremo) -> Sremo:
     are about stands there two or three times, so that strategies inside each other multiply."""
     sizes: dict[int, tuple[Sremo, int]] = {}
 
-    def size(node: Sremo) -> int:
-        if id(node) not in sizes:
-            sizes[id(node)] = node, 1 + sum(map(size, node.children()))
-        return sizes[id(node)][1]
-
     def written_out(node: Sremo) -> Sremo:
         made = _written_out(node)
-        if made is not node and size(made) > MOST_PARTS:
+        if made is not node and _size(made, sizes) > MOST_PARTS:
             raise LimitError(
                 f"written out, the strategies here have more than {MOST_PARTS:,} parts",
                 hint="put fewer of them inside each other",
@@ -278,6 +273,21 @@ def rewritten(expression: Sremo) -> Sremo:
         return made
 
     return bottom_up(expression, written_out)
+
+
+def _size(expression: Sremo, sizes: dict[int, tuple[Sremo, int]]) -> int:
+    """How many parts an expression has. Those that stand there several times are counted so often,
+    and looked at once."""
+    waiting = [expression]
+    while waiting:
+        children = list(waiting[-1].children())
+        unknown = [child for child in children if id(child) not in sizes]
+        if unknown:
+            waiting += unknown
+        else:
+            node = waiting.pop()
+            sizes[id(node)] = node, 1 + sum(sizes[id(child)][1] for child in children)
+    return sizes[id(expression)][1]
 
 
 def _written_out(node: Sremo) -> Sremo:
