@@ -73,7 +73,7 @@ def _words(text: str) -> list[re.Match[str]]:
 
 
 @dataclass(frozen=True)
-class Places:
+class WordLines:
     """Which words of a text are in the printed one too, by their numbers, and in which line."""
 
     words: list[int]
@@ -87,11 +87,11 @@ class Places:
         return self.lines[at] if at < len(self.words) else self.last
 
 
-def _places(before: list[re.Match[str]], after: list[re.Match[str]], printed: str) -> Places:
+def _places(before: list[re.Match[str]], after: list[re.Match[str]], printed: str) -> WordLines:
     alike = list(_alike([word[0].lower() for word in before], [word[0].lower() for word in after]))
     ends = [end for end, sign in enumerate(printed) if sign == "\n"]
     lines = [bisect_left(ends, after[other].start()) for _, other in alike]
-    return Places([word for word, _ in alike], lines, len(ends) + 1)
+    return WordLines([word for word, _ in alike], lines, len(ends) + 1)
 
 
 def _alike(first: list[str], second: list[str]) -> Iterator[tuple[int, int]]:
