@@ -45,18 +45,21 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="other engines as well")
     parser.add_argument("--against", type=Path, help="a checkout, or a results.json")
     options = parser.parse_args()
+    failed: list[str] = []
     for name in options.names:
         print(f"── {name} " + "─" * (70 - len(name)))
         module = importlib.import_module(f"bench.{name}")
         if hasattr(module, "sections"):
-            print(f"written to {write(RESULTS / name, TITLE, module.sections())}")
+            made = queries.sections(options.against) if module is queries else module.sections()
+            print(f"written to {write(RESULTS / name, TITLE, made)}")
+            failed += scaling.failures(made) if module is scaling else []
         else:
             module.main()
         print()
     if not options.names:
         failed = page(options.peers, options.against)
-        if failed:
-            raise SystemExit("; ".join(failed))
+    if failed:
+        raise SystemExit("; ".join(failed))
 
 
 if __name__ == "__main__":

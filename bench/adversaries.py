@@ -1,10 +1,11 @@
 """Every adversary on every surface: `python -m bench.adversaries [PART OF A NAME …]`.
 
-Each text of `tests/adversaries.py` is used on one surface at a time, in a process of its own that
-may take SECONDS of CPU time: what came of it, how long it took and how much memory the process
+Each text of `tests/adversaries.py` and of `tests/safety/families.py` is used on all surfaces, in a
+process of its own: what came of it, how long it took (CPU time), and how much memory the process
 needed on top of what it began with. Prints what is beyond the bounds, or came to an end that is
-neither an answer nor a CereusError; with `--all` everything. `tests/test_adversaries.py` says what
-should become of each text, and looks at no clock.
+neither an answer nor a CereusError; with `--all` everything. `--sizes` chooses the texts of
+families; a name that begins with `=` is a whole name. `tests/test_adversaries.py` and
+`tests/safety/test_families.py` say what should become of each text, and look at no clock.
 """
 
 from __future__ import annotations
@@ -14,26 +15,33 @@ import os
 import resource
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 
+import cereus
 from cereus.errors import CereusError
-from tests.adversaries import TEXTS
-from tests.safety.surfaces import LANGUAGES, TEXT_USES, USES, compiled
+from tests.adversaries import TEXTS, Text
+from tests.safety.families import SIZES, hostile
+from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, USES, compiled
+from tests.safety.surfaces import Use as QueryUse
 
 ANSWER = "an answer"
 SECONDS = 5
 MEGABYTES = 500
 PATIENCE = 4 * SECONDS
 """CPU seconds after which a process is ended."""
+LONG_TEXT = 100_000
+"""Longer texts are read fewer times."""
+Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Use:
     """What one surface made of a text."""
 
+    surface: str
     outcome: str
     seconds: float
     megabytes: float
@@ -44,78 +52,128 @@ class Use:
         return ended and self.seconds <= SECONDS and self.megabytes <= MEGABYTES
 
 
-def apart(work: Callable[[], object]) -> Use:
-    """Work in a process of its own."""
+def apart(works: dict[str, Work]) -> Iterator[Use]:
+    """What comes of some works, one after the other in a process of their own, as far as that
+    lives; the first one that fails is the last one of its process if it is called "compile"."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-        os.write(writing, reported(work).encode()[:2_000])
+        for name, work in works.items():
+            report = reported(work)
+            os.write(writing, report.encode()[:2_000] + b"\n")
+            if name == "compile" and not report.endswith(ANSWER):
+                break
         os._exit(0)
     os.close(writing)
+    names = iter(list(works))
     with os.fdopen(reading, "rb") as pipe:
-        report = pipe.read().decode(errors="replace")
+        for line in pipe:
+            seconds, kilobytes, outcome = line.decode(errors="replace").rstrip().split(" ", 2)
+            yield Use(next(names), outcome, float(seconds), float(kilobytes) / 1024)
     _, status, usage = os.wait4(child, 0)
-    if not report:
-        return Use(f"ended by signal {status & 127}", usage.ru_utime + usage.ru_stime, 0.0)
-    seconds, kilobytes, outcome = report.split(" ", 2)
-    return Use(outcome, float(seconds), float(kilobytes) / 1024)
+    if status:
+        outcome = f"ended by signal {status & 127}"
+        yield Use(next(names), outcome, usage.ru_utime + usage.ru_stime, 0.0)
 
 
-def reported(work: Callable[[], object]) -> str:
-    """The seconds, the kilobytes, and what came of it."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def reported(work: Work) -> str:
+    """The seconds, the kilobytes, and what came of it, in one line."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    patience = int(usage.ru_utime + usage.ru_stime) + PATIENCE
+    resource.setrlimit(resource.RLIMIT_CPU, (patience, resource.RLIM_INFINITY))
     began = time.process_time()
     try:
         work()
         outcome = ANSWER
     except CereusError as error:
-        outcome = f"refused: {type(error).__name__}: {str(error).splitlines()[0][:120]}"
+        outcome = f"refused: {type(error).__name__}: {_begin(error)}"
     except BaseException as error:
-        outcome = f"{type(error).__name__}: {str(error)[:200]}"
+        outcome = f"{type(error).__name__}: {_begin(error)}"
     seconds = time.process_time() - began
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return f"{seconds} {after - before} {outcome}"
+    return f"{seconds} {after - usage.ru_maxrss} {outcome}"
 
 
-def used(dialect: str, text: str) -> Iterator[tuple[str, Use]]:
-    """What each surface makes of a text. What is done with a query begins when it is compiled."""
-    for name, ask in TEXT_USES.items():
-        yield name, apart(partial(ask, text, dialect))
-    yield "without a schema", apart(partial(compiled, text, dialect, None))
-    compiling = apart(partial(compiled, text, dialect))
-    yield "compile", compiling
-    if compiling.outcome != ANSWER:
-        return
-    query = compiled(text, dialect)
-    for name, work in USES.items():
-        yield name, apart(partial(work, query))
+def _begin(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0][:120]
 
 
-def line(name: str, surface: str, use: Use) -> str:
+def used(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
+    """What each surface makes of a text."""
+    works: dict[str, Work] = {
+        name: lambda ask=ask: ask(text, dialect)
+        for name, ask in TEXT_USES.items()
+        if len(text) < LONG_TEXT or name in ("format", "problems")
+    }
+    if len(text) < LONG_TEXT:
+        works["without a schema"] = lambda: compiled(text, dialect, None)
+    while works:
+        for use in apart(works):
+            yield use
+            del works[use.surface]
+    yield from _used_as_a_query(dialect, text, uses)
+
+
+def _used_as_a_query(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
+    """Uses that end a process are followed by others in another one, compiled once more."""
+    queries: list[cereus.Query] = []
+    compiling: dict[str, Work] = {"compile": lambda: queries.append(compiled(text, dialect))}
+    works: dict[str, Work] = {
+        name: lambda work=work: work(queries[0]) for name, work in uses.items()
+    }
+    first = True
+    while works:
+        for use in apart(compiling | works):
+            if use.surface != "compile":
+                del works[use.surface]
+            elif use.outcome != ANSWER:
+                works.clear()
+            if first or use.surface != "compile":
+                yield use
+        first = False
+
+
+def line(name: str, use: Use) -> str:
     sign = " " if use.fine else "!"
     costs = f"{use.seconds:6.2f} s {use.megabytes:6.0f} MB"
-    return f"{sign} {name:42} {surface:17} {costs}  {use.outcome}"
+    return f"{sign} {name:42} {use.surface:17} {costs}  {use.outcome}"
+
+
+def texts(names: list[str], sizes: tuple[int, ...]) -> Iterator[tuple[str, Text]]:
+    for name, text in TEXTS.items():
+        if _chosen(name, names):
+            yield name, text
+    for each in hostile(sizes):
+        if _chosen(each.name, names):
+            yield each.name, (each.dialect, each.text)
+
+
+def _chosen(name: str, parts: list[str]) -> bool:
+    return not parts or any(part in f"={name}" for part in parts)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Use every adversary on every surface.")
     parser.add_argument("names", nargs="*", help="parts of names of texts")
     parser.add_argument("--all", action="store_true", help="print what is fine, too")
+    parser.add_argument("--part", default="0/1", help="1/4: the second text of every four")
+    parser.add_argument("--planned", action="store_true", help="nothing that runs the query")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="sizes of families")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for dialect in LANGUAGES:  # the grammars are built once
         with suppress(CereusError):
             compiled("?", dialect)
     beyond = 0
-    for name, (dialect, text) in TEXTS.items():
-        if options.names and not any(part in name for part in options.names):
-            continue
-        for surface, use in used(dialect, text):
+    part, parts = map(int, options.part.split("/"))
+    for name, (dialect, text) in islice(
+        texts(options.names, tuple(options.sizes)), part, None, parts
+    ):
+        for use in used(dialect, text, PLANNED if options.planned else USES):
             beyond += not use.fine
             if options.all or not use.fine:
-                print(line(name, surface, use), flush=True)
+                print(line(name, use), flush=True)
     if beyond:
         raise SystemExit(f"{beyond} beyond {SECONDS} s or {MEGABYTES} MB, or no error of Cereus")
 

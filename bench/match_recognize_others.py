@@ -3,14 +3,14 @@
     python -m bench.match_recognize_others [ROWS [SECONDS [NAME …]]]
 
 Falls and the recovery behind them (`strt down+ up`, SKIP TO LAST up), per symbol. Beside Cereus:
-`pandas-match-recognize`, Flink SQL, DuckDB where the installed release has the clause, and the SQL
-with window functions that people write by hand, on DuckDB and on Spark. Each engine runs alone, on
-one core, in a process of its own that may take SECONDS (`other_engines/`), and has its table in
-memory when the clock starts (Flink: a CSV file). CPU time, the best of several runs. Slow engines
-get fewer rows; what they find must be as many matches as Cereus finds in those, and the run fails
-where it is not. Engines that are not of
-this environment get one of their own under bench/results, made with pip; one that cannot be
-installed or run says why. NAMEs choose among the engines.
+`pandas-match-recognize`, Flink CEP and Flink SQL, a loop in Python, DuckDB where the installed
+release has the clause, and the SQL with window functions that people write by hand, on DuckDB and
+on Spark. Each engine runs alone, on one core, in a process of its own that may take SECONDS
+(`other_engines/`), and has its table in memory when the clock starts (Flink SQL: a CSV file). CPU
+time, the best of several runs. Slow engines get fewer rows; what they find must be as many matches
+as Cereus finds in those, and the run fails where it is not. Engines that are not of this
+environment get one of their own under bench/results, made with pip; one that cannot be installed or
+run says why. NAMEs choose among the engines.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ ENGINES = (
     Engine("DuckDB, window functions", "on_duckdb", ("by_hand",)),
     Engine("Spark, Cereus", "on_spark", ("clause",), share=5),
     Engine("Spark, window functions", "on_spark", ("by_hand",), share=5),
+    Engine("Flink CEP", "flink_cep", package="apache-flink", share=5),
     Engine("Flink SQL", "flink_sql", package="apache-flink", share=50),
     Engine("pandas-match-recognize", "pandas_package", package="pandas-match-recognize", share=50),
 )

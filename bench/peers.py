@@ -44,7 +44,7 @@ matches into a text; Cereus reads Arrow and writes Arrow.
 CLAUSE_TEXT = """
 Falls and the recovery behind them, per symbol, over a million trades of 100 symbols (slow engines
 get fewer rows), each engine alone on one core, CPU time with that of the processes it starts. Flink
-CEP has no Python interface; Flink SQL's clause runs on it.
+CEP has no interface in Python and runs as a program in Java; Flink SQL's clause runs on it.
 """
 
 

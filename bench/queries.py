@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -35,8 +36,7 @@ def seconds(checkout: Path, cases: list[list[object]], path: Path) -> list[float
     """The seconds of each case in one checkout."""
     os.environ["PYTHONPATH"] = os.pathsep.join([str(checkout / "src"), str(PROGRAMS)])
     try:
-        python = str(HERE / ".venv" / "bin" / "python")
-        command = [python, "release.py", str(path)]
+        command = [sys.executable, "release.py", str(path)]
         found: list[float | None] = answer(command, PATIENCE, json.dumps(cases) + "\n")
         return found
     finally:

@@ -13,6 +13,14 @@ from cereus.demo import market_events
 from cereus.languages import ROOMS
 
 QUERY = "SELECT * WHERE SELL AS a ; BUY AS b FILTER a[price > 10] WITHIN 10 seconds"
+NO_PANDAS = """
+import sys
+class Finder:
+    def find_spec(name, *_):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Finder)
+"""
 LISTED = "import sys; print(*sorted(sys.modules), sep='\\n', file=sys.stderr)"
 
 
@@ -76,3 +84,11 @@ def test_a_language_is_loaded_when_it_is_named(room: str) -> None:
 def test_every_public_name_is_found() -> None:
     code = "import cereus; print([getattr(cereus, n) for n in cereus.__all__ if n in dir(cereus)])"
     assert loaded(f"{code}; from cereus import *; {LISTED}") >= {"cereus.sremo", "cereus.rules"}
+
+
+def test_queries_of_all_languages_run_without_pandas() -> None:
+    """Some releases of Arrow load pandas where they are asked for the type of a number."""
+    run = "from tests.safety.test_concurrency import *; [answer(compiled(n), 1) for n in QUERIES]"
+    loaded(f"{NO_PANDAS}\n{run}")
+    sources = (Path(__file__).parents[1] / "src").rglob("*.py")
+    assert [path for path in sources if ".to_pandas_dtype(" in path.read_text("utf-8")] == []

@@ -11,11 +11,13 @@ import pyarrow as pa
 
 import cereus
 from cereus.errors import CereusError, QueryError
+from cereus.language.anatomy import Anatomy
 from cereus.language.formatting import formatted
 from cereus.language.registry import language
 from cereus.lsp import features
 from cereus.show import diagram
 from cereus.translate.translate import translated
+from cereus.why.size import check_size
 
 SCHEMA = pa.schema(
     [
@@ -60,12 +62,17 @@ USES: dict[str, Use] = {
     "to ceql": lambda query: translated(query.compiled, "ceql"),
     "to sremo": lambda query: translated(query.compiled, "sremo"),
     "flat": lambda query: query.flat(SCHEMA),
+    "anatomy": lambda query: taken_apart(query),
     "run": lambda query: query.run(EVENTS),
     "count": lambda query: query.count(EVENTS),
     "why": lambda query: query.why(EVENTS),
     "why not": lambda query: query.why_not(EVENTS, [0, 1]),
     "push": lambda query: pushed(query).snapshot(),
 }
+
+RUNS = ("run", "count", "why", "why not", "push")
+PLANNED = {name: use for name, use in USES.items() if name not in RUNS}
+"""What is done with a query without events."""
 
 
 def compiled(text: str, dialect: str, schema: pa.Schema | None = SCHEMA) -> cereus.Query:
@@ -76,6 +83,11 @@ def pushed(query: cereus.Query) -> cereus.Recognizer:
     recognizer = query.recognizer(schema=SCHEMA)
     recognizer.push(EVENTS)
     return recognizer
+
+
+def taken_apart(query: cereus.Query) -> Anatomy:
+    check_size(query.compiled, SCHEMA)
+    return query.compiled.anatomy(SCHEMA)
 
 
 def use(text: str, dialect: str) -> bool:

@@ -49,11 +49,14 @@ PLAIN: dict[pa.DataType, Draw] = {
     pa.date32(): of(date(1, 1, 1), date(1970, 1, 1), date(9999, 12, 31)),
     pa.date64(): of(date(1, 1, 1), date(1970, 1, 1), date(9999, 12, 31)),
     pa.time32("s"): of(time(0), time(23, 59, 59)),
+    pa.time32("ms"): of(time(0), time(23, 59, 59, 999_000)),
+    pa.time64("us"): of(time(0), time(23, 59, 59, 999_999)),
     pa.time64("ns"): of(time(0), time(23, 59, 59, 999_999)),
     **{pa.timestamp(unit): raw() for unit in ("s", "ms", "us", "ns")},
     pa.timestamp("us", "Europe/Berlin"): of(datetime(1900, 1, 1), datetime(2100, 1, 1)),
     pa.timestamp("s", "+05:30"): of(0, 1, 2**31, 2**40),
-    **{pa.duration(unit): raw() for unit in ("s", "us", "ns")},
+    pa.timestamp("ns", "UTC"): raw(),
+    **{pa.duration(unit): raw() for unit in ("s", "ms", "us", "ns")},
     pa.month_day_nano_interval(): of(pa.MonthDayNano([1, 2, 3]), pa.MonthDayNano([0, 0, 0])),
     pa.string(): of(*TEXTS),
     pa.large_string(): of(*TEXTS),
@@ -67,12 +70,21 @@ PLAIN: dict[pa.DataType, Draw] = {
     pa.large_list(pa.string()): of([], ["a", None]),
     pa.list_(pa.float64(), 2): of([1.0, 2.0], [float("nan"), 0.0]),
     pa.list_view(pa.int32()): of([], [1, 2]),
+    pa.large_list_view(pa.string()): of([], ["a", None]),
+    pa.list_(pa.list_(pa.int64())): of([], [[]], [[1], None]),
+    pa.list_(pa.struct([("a", pa.int64())])): of([], [{"a": 1}, None]),
+    pa.list_(pa.string_view()): of([], ["a" * 20]),
+    pa.list_(pa.dictionary(pa.int8(), pa.string())): of([], ["a", "b"]),
     pa.struct([("a", pa.int64()), ("b", pa.string())]): of({"a": 1, "b": "x"}, {"a": None}),
     pa.struct([]): of({}),
+    pa.struct([("a", pa.struct([("b", pa.float16())]))]): of({"a": {"b": 1.5}}, {"a": None}),
+    pa.map_(pa.string(), pa.list_(pa.int64())): of([], [("a", [1, None])]),
     pa.map_(pa.string(), pa.int64()): of([], [("a", 1)]),
     pa.uuid(): of(UUID(int=0).bytes, UUID(int=2**128 - 1).bytes),
     pa.json_(): of("{}", "[1, 2]"),
     pa.bool8(): of(0, 1),
+    pa.fixed_shape_tensor(pa.int32(), [2]): of([1, 2], [0, -1]),
+    pa.opaque(pa.binary(), "box", "tests"): of(b"", b"\xff"),
 }
 
 
@@ -90,6 +102,7 @@ class Celsius(pa.ExtensionType):
         return cls()
 
 
+STORED = tuple(kind for kind in PLAIN if not isinstance(kind, pa.BaseExtensionType))
 NUMBERS = tuple(
     kind
     for kind in PLAIN
@@ -132,7 +145,7 @@ def encoded(plain: pa.Array) -> pa.Array:
 
 
 def run_ends(draw: Random, rows: int) -> pa.Array:
-    type_ = draw.choice((pa.int64(), pa.string(), pa.float64(), pa.timestamp("us")))
+    type_ = draw.choice(STORED)
     ends = sorted({draw.randrange(1, rows + 1) for _ in range(3)} | {rows}) if rows else []
     return pa.RunEndEncodedArray.from_arrays(
         pa.array(ends, pa.int32()), values(draw, type_, len(ends))
@@ -142,6 +155,8 @@ def run_ends(draw: Random, rows: int) -> pa.Array:
 def union(draw: Random, rows: int) -> pa.Array:
     types = pa.array([draw.randrange(2) for _ in range(rows)], pa.int8())
     children = [values(draw, pa.int64(), rows), values(draw, pa.string(), rows)]
+    if draw.random() < 0.5:
+        return pa.UnionArray.from_dense(types, pa.array(range(rows), pa.int32()), children)
     return pa.UnionArray.from_sparse(types, children)
 
 
@@ -156,7 +171,7 @@ def sliced(plain: pa.Array) -> pa.Array:
 def table(draw: Random, names: tuple[str, ...]) -> pa.Table:
     """Columns of any type under these names. Mostly the types of events are text and the times go
     forward, so that a query runs."""
-    rows = draw.choice((0, 1, 2, 9, 9, 30))
+    rows = draw.choice((0, 1, 2, 9, 9, 30)) if draw.random() < 0.98 else 3_000
     columns = {name: column(draw, name, rows) for name in names}
     if draw.random() < 0.85:
         kinds = pa.array([draw.choice(("A", "B", "C", None)) for _ in range(rows)], pa.string())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
@@ -74,6 +75,24 @@ def test_one_query_in_eight_threads(name: str) -> None:
         for seed, results in enumerate(pool.map(work, range(THREADS))):
             assert results == [expected[seed]] * 2
     assert sum(map(len, expected))
+
+
+def test_queries_of_all_languages_are_compiled_in_eight_threads() -> None:
+    """Grammars, functions and the registry are shared; some texts are wrong."""
+    names = [*QUERIES] * THREADS
+    expected = {name: (answer(compiled(name), 5), compiled(name).explain()) for name in QUERIES}
+    barrier = Barrier(THREADS)
+
+    def work(part: int) -> None:
+        barrier.wait()
+        for name in names[part::THREADS]:
+            query = compiled(name)
+            assert (answer(query, 5), query.explain()) == expected[name]
+            with pytest.raises(cereus.CereusError):
+                cereus.compile(f"{QUERIES[name]} )", dialect=name.split(",")[0])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(work, range(THREADS)))
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -13,9 +13,14 @@ engine's RE2 decides, and Spark's Java may differ.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _LIKE_TOKEN = re.compile(r"\\[%_\\]|.", re.DOTALL)
 _REGEX_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+_TOKEN_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|.", re.DOTALL)
+"""Possessive, and a class that is not closed ends with the text: each sign is read once."""
+_CAPTURING = re.compile(r"(?!\?)|\?P?<\w")
+"""What follows the bracket of a group that captures."""
 
 
 def like_tokens(pattern: str) -> list[str]:
@@ -69,15 +74,15 @@ def with_text_end(pattern: str, anchor: str) -> str:
 
 def groups(pattern: str) -> int:
     """How many groups of a regular expression capture what they match."""
-    return sum(_captures(token, rest) for token, rest in _outside_classes(pattern))
+    return sum(map(_captures, _outside_classes(pattern)))
 
 
 def one_group(pattern: str, wanted: int) -> str:
     """The regular expression with one group, called `it`: the wanted one, or all of it for 0."""
     spelled, number = [], 0
-    for token, rest in _outside_classes(pattern):
-        if not _captures(token, rest):
-            spelled.append(token)
+    for token in _outside_classes(pattern):
+        if not _captures(token):
+            spelled.append(token.group())
             continue
         number += 1
         spelled.append("(?P<it>" if number == wanted else "(?:")
@@ -85,11 +90,10 @@ def one_group(pattern: str, wanted: int) -> str:
     return plain if wanted else f"(?P<it>{plain})"
 
 
-def _captures(token: str, rest: str) -> bool:
-    return token == "(" and (not rest.startswith("?") or re.match(r"\?P?<\w", rest) is not None)
+def _captures(token: re.Match[str]) -> bool:
+    return token.group() == "(" and _CAPTURING.match(token.string, token.end()) is not None
 
 
-def _outside_classes(pattern: str) -> list[tuple[str, str]]:
-    """The tokens of a regular expression, a class in brackets being one, with what follows."""
-    parts = re.finditer(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|.", pattern, re.DOTALL)
-    return [(part.group(), pattern[part.end() :]) for part in parts]
+def _outside_classes(pattern: str) -> Iterator[re.Match[str]]:
+    """The tokens of a regular expression, a class in brackets being one."""
+    return _TOKEN_OR_CLASS.finditer(pattern)

@@ -8,14 +8,18 @@ word that follows it; one behind some text goes to the end of the line of the wo
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 QUOTED = re.compile(r"""'(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`""")
 PARTS = re.compile(
-    rf"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?:{QUOTED.pattern}|\w+|[^\w\s])""", re.DOTALL
+    rf"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?:/\*.*|{QUOTED.pattern}|\w+|[^\w\s])""", re.DOTALL
 )
+"""Comments and words; a comment that is not closed is a word."""
+FAR = 30
+SKIPS = [(total - more, more) for total in range(1, FAR) for more in range(total + 1)]
+"""How many words of each text may be passed over where they differ, fewest first."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,14 @@ class TextComment:
 
 
 def comments_of(text: str) -> list[TextComment]:
-    comments, words = [], 0
+    comments, words, end = [], 0, 0
     for part in PARTS.finditer(text):
         if part["comment"] is None:
             words += 1
-            continue
-        before = text[: part.start()].rpartition("\n")[2]
-        comments.append(TextComment(part["comment"].strip(), words, not before.strip()))
+        else:
+            alone = end == 0 or "\n" in text[end : part.start()]
+            comments.append(TextComment(part["comment"].strip(), words, alone))
+        end = part.end()
     return comments
 
 
@@ -49,13 +54,17 @@ def with_comments(printed: str, before: str) -> str:
     comments = comments_of(before)
     if not comments:
         return printed
-    places = _places(_words(before), _words(printed))
+    lines = printed.splitlines()
+    places = _places(_words(before), _words(printed), printed)
     at: dict[int, list[TextComment]] = {}
     for comment in comments:
         number = comment.after if comment.alone else max(comment.after - 1, 0)
-        at.setdefault(_line(printed, places, number), []).append(comment)
-    lines = [*printed.splitlines(), ""]
-    woven = [each for number, line in enumerate(lines) for each in _woven(line, at.get(number, []))]
+        at.setdefault(places.line(number), []).append(comment)
+    woven = [
+        each
+        for number, line in enumerate([*lines, ""])
+        for each in _woven(line, at.get(number, []))
+    ]
     return "\n".join(woven).rstrip()
 
 
@@ -63,22 +72,46 @@ def _words(text: str) -> list[re.Match[str]]:
     return [part for part in PARTS.finditer(text) if part["comment"] is None]
 
 
-def _places(before: list[re.Match[str]], after: list[re.Match[str]]) -> dict[int, int]:
-    """Where words of the one text begin in the other."""
-    first, second = ([word[0].lower() for word in words] for words in (before, after))
-    same = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
-    return {
-        block.a + step: after[block.b + step].start()
-        for block in same
-        for step in range(block.size)
-    }
+@dataclass(frozen=True)
+class WordLines:
+    """Which words of a text are in the printed one too, by their numbers, and in which line."""
+
+    words: list[int]
+    lines: list[int]
+    last: int
+    """The line behind them all."""
+
+    def line(self, number: int) -> int:
+        """The line of a word, or of the next one that is in the printed text."""
+        at = bisect_left(self.words, number)
+        return self.lines[at] if at < len(self.words) else self.last
 
 
-def _line(printed: str, places: dict[int, int], number: int) -> int:
-    """The line of a word, or of the next one that is in the printed text; the last one is behind
-    them all."""
-    later = [place for word, place in places.items() if word >= number]
-    return printed.count("\n", 0, min(later)) if later else printed.count("\n") + 1
+def _places(before: list[re.Match[str]], after: list[re.Match[str]], printed: str) -> WordLines:
+    alike = list(_alike([word[0].lower() for word in before], [word[0].lower() for word in after]))
+    ends = [end for end, sign in enumerate(printed) if sign == "\n"]
+    lines = [bisect_left(ends, after[other].start()) for _, other in alike]
+    return WordLines([word for word, _ in alike], lines, len(ends) + 1)
+
+
+def _alike(first: list[str], second: list[str]) -> Iterator[tuple[int, int]]:
+    """Words of both texts that are the same, in order: where they differ, the nearest that are
+    the same again."""
+    one = other = 0
+    while one < len(first) and other < len(second):
+        if first[one] == second[other]:
+            yield one, other
+            skipped = 1, 1
+        else:
+            skipped = _skipped(first[one : one + FAR], second[other : other + FAR])
+        one, other = one + skipped[0], other + skipped[1]
+
+
+def _skipped(first: list[str], second: list[str]) -> tuple[int, int]:
+    for one, other in SKIPS:
+        if one < len(first) and other < len(second) and first[one] == second[other]:
+            return one, other
+    return 1, 1
 
 
 def _woven(line: str, comments: list[TextComment]) -> Iterator[str]:

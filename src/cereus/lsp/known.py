@@ -31,7 +31,7 @@ from cereus.sources.schema_files import schema_of
 from cereus.stream import Stream
 
 NAMES = ("schema", "type", "time", "keys", "unit")
-COMMENT = re.compile(rf"^\s*--\s*({'|'.join(NAMES)}):\s*(.+?)\s*$")
+COMMENT = re.compile(rf"\s*+--\s*+({'|'.join(NAMES)}):\s*+(\S.*)")
 FILE = "cereus.toml"
 MOST_TYPES = 200
 
@@ -62,7 +62,7 @@ def _of_comments(text: str, folder: Path) -> dict[str, Any]:
             break
         comment = COMMENT.match(line)
         if comment is not None:
-            named[comment[1]] = comment[2]
+            named[comment[1]] = comment[2].rstrip()
     return _only_known(named, folder)
 
 

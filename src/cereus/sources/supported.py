@@ -29,18 +29,27 @@ def supported_type(kind: pa.DataType) -> pa.DataType:
         return pa.decimal128(kind.precision, kind.scale)
     if types.is_run_end_encoded(kind):
         return supported_type(kind.value_type)
-    if types.is_list_view(kind):
-        return pa.list_(supported_type(kind.value_type))
-    if types.is_large_list_view(kind):
-        return pa.large_list(supported_type(kind.value_type))
+    if types.is_list(kind) or types.is_list_view(kind):
+        return pa.list_(_supported_field(kind.value_field))
+    if types.is_large_list(kind) or types.is_large_list_view(kind):
+        return pa.large_list(_supported_field(kind.value_field))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_supported_field(kind.value_field), kind.list_size)
+    if types.is_map(kind):
+        key, item = _supported_field(kind.key_field), _supported_field(kind.item_field)
+        return pa.map_(key, item, keys_sorted=kind.keys_sorted)
     if types.is_dictionary(kind) and not _stays_encoded(kind.value_type):
         return supported_type(kind.value_type)
     if types.is_timestamp(kind) and kind.tz is not None and not is_zone(kind.tz):
         return pa.timestamp(kind.unit, "UTC")
     if types.is_struct(kind):
         fields = [kind.field(place) for place in range(kind.num_fields)]
-        return pa.struct([field.with_type(supported_type(field.type)) for field in fields])
+        return pa.struct([_supported_field(field) for field in fields])
     return kind
+
+
+def _supported_field(field: pa.Field) -> pa.Field:
+    return field.with_type(supported_type(field.type))
 
 
 def _stays_encoded(kind: pa.DataType) -> bool:
@@ -84,7 +93,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 def supported_schema(schema: pa.Schema) -> pa.Schema:
     if all(_is_plain(kind) for kind in schema.types):
         return schema  # most tables, without a look at every field
-    fields = [field.with_type(supported_type(field.type)) for field in schema]
+    fields = [_supported_field(field) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
 
 

@@ -81,6 +81,20 @@ def test_a_unit_has_rules_and_every_rule_a_unit() -> None:
         restored(lambda state: state["units"].pop())
 
 
+def test_a_match_of_a_rule_that_is_not_there_is_refused() -> None:
+    """The kernel of a group has partial matches of a rule that the state does not name. What they
+    became was looked up among the rules: a KeyError."""
+
+    def forgotten(state: dict[str, Any]) -> None:
+        group = state["units"][0]
+        *kept, (_, name) = group["rules"]
+        group["rules"] = kept
+        state["rules"] = [each for each in state["rules"] if name not in str(each[0])]
+
+    with pytest.raises(SnapshotError, match="a match is of a rule that has no state"):
+        restored(forgotten)
+
+
 @pytest.mark.parametrize("version", [[1], "1", -1, 2**63])
 def test_the_version_of_a_rule_is_a_number(version: object) -> None:
     def other(state: dict[str, Any]) -> None:

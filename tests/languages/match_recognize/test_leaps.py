@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.errors import LimitError
+from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import Alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
@@ -203,3 +205,36 @@ def test_runs_whose_slots_hold_equal_values_are_one(leaping: pytest.MonkeyPatch)
     text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (^ a b* c d* e)
         DEFINE c AS x >= a.x, e AS MOD(x - c.x, 3) = 1)"""
     assert 0 < work_of(text, table, leaping) < 20 * rows
+
+
+def test_arrays_of_runs_grow_to_the_limit_and_not_beyond() -> None:
+    """Four times as many each time, they once had room for 67 million runs where 20 million are
+    allowed, and took all memory before the limit was looked at."""
+    room = find.Room(3, 1, cereus.Limits(configurations=5_000, nodes=20_000))
+    sizes = []
+    with pytest.raises(LimitError, match=r"more than 5,000 runs of one start .*configurations"):
+        while True:
+            sizes.append((room.runs, len(room.states[0]) - 1, len(room.chains) - 1))
+            assert len(room.buckets).bit_count() == 1, "buckets are found by a mask of bits"
+            room.grow(codes.TOO_MANY_RUNS)
+    assert sizes == [(size,) * 3 for size in (256, 1024, 4096, 5000)]
+    with pytest.raises(LimitError, match=r"more than 20,000 rows of runs .*nodes"):
+        while True:
+            assert len(room.parents) == room.nodes <= 20_000
+            room.grow(codes.TOO_MANY_NODES)
+
+
+@pytest.mark.parametrize("leap", [False, True])
+def test_more_runs_than_the_limit_are_an_error(leap: bool, request: pytest.FixtureRequest) -> None:
+    """From each start a run goes on behind every c, whose x are all different."""
+    if leap:
+        request.getfixturevalue("leaping")
+    rows = 2_000
+    table = pa.table({"ts": range(rows), "x": range(rows)})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (^ a b* c d* e)
+        DEFINE c AS x >= a.x, e AS MOD(x - c.x, 3) = 7)"""
+    query = cereus.compile(
+        text, dialect="match_recognize", limits=cereus.Limits(configurations=700)
+    )
+    with pytest.raises(LimitError, match=r"more than 700 runs of one start"):
+        query.run(table, threads=1)

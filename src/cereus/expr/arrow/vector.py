@@ -115,9 +115,9 @@ def from_arrow(data: pa.Array | pa.Scalar) -> Vector:
     if pa.types.is_boolean(type_):
         return boolean(_bits(data.buffers()[1], data.offset, len(data)), valid)
     if pa.types.is_integer(type_):
-        return Vector(Kind.INTEGER, _numbers(data, type_.to_pandas_dtype()), valid)
+        return Vector(Kind.INTEGER, _numbers(data, _dtype(type_)), valid)
     if pa.types.is_floating(type_):
-        values = _numbers(data, type_.to_pandas_dtype()).astype(np.float64, copy=False)
+        values = _numbers(data, _dtype(type_)).astype(np.float64, copy=False)
         return Vector(Kind.FLOAT, values, valid)
     return _times(data, valid)
 
@@ -155,6 +155,14 @@ def _plain(data: pa.Array) -> pa.Array:
             data = data.cast(pa.decimal128(type_.precision, type_.scale))
         else:
             return data
+
+
+def _dtype(type_: pa.DataType) -> np.dtype[Any]:
+    """The numpy type of numbers. (Arrow's `to_pandas_dtype` loads pandas in some releases, and
+    fails where there is none.)"""
+    signed = "f" if pa.types.is_floating(type_) else "i"
+    code = "u" if pa.types.is_unsigned_integer(type_) else signed
+    return np.dtype(f"{code}{type_.bit_width // 8}")
 
 
 def _numbers(data: pa.Array, dtype: Any) -> Any:

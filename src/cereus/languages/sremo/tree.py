@@ -12,6 +12,7 @@ from functools import reduce
 from typing import cast
 
 from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Window
+from cereus.errors import LimitError
 from cereus.expr import tree as ex
 
 TRUE: ex.Expression = ex.Literal(True)
@@ -253,9 +254,40 @@ def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
     return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
 
 
+MOST_PARTS = 10_000
+"""Parts of an expression whose strategies are written out."""
+
+
 def rewritten(expression: Sremo) -> Sremo:
-    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
-    return bottom_up(expression, _written_out)
+    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up. What they
+    are about stands there two or three times, so that strategies inside each other multiply."""
+    sizes: dict[int, tuple[Sremo, int]] = {}
+
+    def written_out(node: Sremo) -> Sremo:
+        made = _written_out(node)
+        if made is not node and _size(made, sizes) > MOST_PARTS:
+            raise LimitError(
+                f"written out, the strategies here have more than {MOST_PARTS:,} parts",
+                hint="put fewer of them inside each other",
+            )
+        return made
+
+    return bottom_up(expression, written_out)
+
+
+def _size(expression: Sremo, sizes: dict[int, tuple[Sremo, int]]) -> int:
+    """How many parts an expression has. Those that stand there several times are counted so often,
+    and looked at once."""
+    waiting = [expression]
+    while waiting:
+        children = list(waiting[-1].children())
+        unknown = [child for child in children if id(child) not in sizes]
+        if unknown:
+            waiting += unknown
+        else:
+            node = waiting.pop()
+            sizes[id(node)] = node, 1 + sum(sizes[id(child)][1] for child in children)
+    return sizes[id(expression)][1]
 
 
 def _written_out(node: Sremo) -> Sremo:
@@ -310,33 +342,33 @@ def written(expression: Sremo) -> frozenset[str]:
 def live(expression: Sremo, after: frozenset[str]) -> frozenset[str]:
     """The registers whose contents may still be read when `expression` is entered, those `after`
     being read after it. Strategies have to be written out."""
-    match expression:
-        case Terminal(register=register):
-            return expression.reads | (after - {register})
-        case Concatenation(left, right):
-            return live(left, live(right, after))
-        case Disjunction(left, right) | Intersection(left, right):
-            return live(left, after) | live(right, after)
-        case Star(body) | Plus(body):
-            again = loop_live(body, after)
-            return again if isinstance(expression, Star) else live(body, again)
-        case Optional(body):
-            return after | live(body, after)
-        case Complement(body):
-            return after | live(body, frozenset())
-        case Windowed(body):
-            return live(body, after)
-    return after
+    reads, writes = _reads_and_writes(expression)
+    return reads | (after - writes)
 
 
 def loop_live(body: Sremo, after: frozenset[str]) -> frozenset[str]:
     """The same between two rounds of an iteration."""
-    again = after
-    while True:
-        more = after | live(body, again)
-        if more == again:
-            return again
-        again = more
+    return after | _reads_and_writes(body)[0]
+
+
+def _reads_and_writes(expression: Sremo) -> tuple[frozenset[str], frozenset[str]]:
+    """The registers that may be read before they are written, and those that are written on every
+    way through the expression. Each part is looked at once, however iterations are nested."""
+    none = frozenset[str]()
+    match expression:
+        case Terminal(register=register):
+            return expression.reads, none if register is None else frozenset((register,))
+        case Concatenation(left, right):
+            (reads, writes), (later, more) = map(_reads_and_writes, (left, right))
+            return reads | (later - writes), writes | more
+        case Disjunction(left, right) | Intersection(left, right):
+            (reads, writes), (others, more) = map(_reads_and_writes, (left, right))
+            return reads | others, writes & more
+        case Star(body) | Optional(body) | Complement(body):
+            return _reads_and_writes(body)[0], none
+        case Plus(body) | Windowed(body):
+            return _reads_and_writes(body)
+    return none, none
 
 
 def with_empty(condition: ex.Expression, empty: frozenset[str]) -> ex.Expression:

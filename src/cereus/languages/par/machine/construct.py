@@ -16,8 +16,9 @@ from cereus.languages.par.tree import Atom, Completion, Program
 from cereus.languages.par.tree import atoms as atoms_of
 
 MAX_STATES = 20_000
-MAX_STEPS = 20_000
-"""Steps of derivatives until there have to be limits that someone has set: some seconds."""
+MAX_WORK = 1_000_000
+"""Parts of derivatives that are stepped until there have to be limits that someone has set: some
+seconds."""
 
 
 class Entry(NamedTuple):
@@ -49,7 +50,7 @@ def from_program(
     atoms = atoms_of(program) if atoms is None else atoms
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
     number, derivatives, rows = {program: 0}, [program], list[StateRow]()
-    steps = 0
+    work = 0
     for state in derivatives:  # grows while it is read: breadth first
         entries = {}
         for _, symbol in occurrences(frontier(state)):
@@ -59,8 +60,8 @@ def from_program(
                 derivatives.append(after)
             entries[sum(bit[atom] for atom in symbol)] = Entry(number[after], output, completion)
         rows.append(StateRow(sum(bit[atom] for atom in frontier(state)), entries))
-        steps += len(entries)
-        too_long = steps > MAX_STEPS and states == MAX_STATES
+        work += len(entries) * sum(1 for _ in state.walk())
+        too_long = work > MAX_WORK and states == MAX_STATES
         check_states(len(derivatives), min(states, len(derivatives) - 1) if too_long else states)
     return tabulate(atoms, rows, [str(state) for state in derivatives])
 

@@ -89,7 +89,7 @@ class Room:
         self.nodes_of = np.zeros((2, size), np.int64)
         self.cells = np.zeros((2, size, self.slots), np.int64)
         self.float_cells = np.zeros((2, size, self.float_slots), np.float64)
-        self.buckets = np.zeros(4 * self.runs, np.int64)
+        self.buckets = np.zeros(1 << (4 * self.runs - 1).bit_length(), np.int64)
         self.chains = np.zeros(size, np.int64)
 
     def _make_nodes(self) -> None:
