@@ -106,6 +106,11 @@ OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
 less this number where nothing of the match came before, and matches of the part may begin at
 different events."""
+CHOOSE_EARLIEST, CHOOSE_LATEST, CHOOSE_LARGEST, CHOOSE_LARGEST_OF_ALL, CHOOSE_WAYS = range(5)
+"""How a slot chooses: which of two matches is better. It has a number, times the ways, plus one of
+these."""
+WORSE, EQUAL, BETTER, NEITHER = -1, 0, 1, 2
+"""What is found when a match is compared with another."""
 SCOPES = 4
 """So many parts that choose may stand inside each other."""
 

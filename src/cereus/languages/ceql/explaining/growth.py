@@ -23,13 +23,13 @@ from cereus.languages.ceql.operators.absence import conditions as absent_conditi
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
-from cereus.languages.ceql.planning.choosing import CHOSEN, choices, exception_refusal
+from cereus.languages.ceql.planning.choosing import choices, exception_refusal, max_refusal
 from cereus.languages.ceql.planning.rewrite import rewrite
-from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 
 class Condition(NamedTuple):
@@ -47,9 +47,9 @@ def conditions(plan: Plan) -> list[Condition]:
     if not plan.traits.correlated:
         return []
     formula = rewrite(formula_of(plan), RULES)
-    is_max = plan.query.strategy is Strategy.MAX
-    where = CHOSEN if is_max and compares_matches(Strategy.MAX, formula) else None
-    compared = _conditions(formula, where, dict(choices(formula)))
+    where = max_refusal(plan.query, formula)
+    around = int(plan.traits.chosen_by is ChosenBy.CONTAINMENT)
+    compared = _conditions(formula, where, dict(choices(formula, around=around)))
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 
