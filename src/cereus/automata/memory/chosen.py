@@ -21,7 +21,8 @@ EARLIEST, LATEST, LARGEST, LARGEST_OF_ALL = "earliest", "latest", "largest", "la
 the one with the latest, or the one that contains the other. `largest of all`: a match of any scope
 may contain another where they end; each has its first event as its scope."""
 MOST_NESTED = 4
-"""So many of these parts may stand inside each other: the kernel has room for no more."""
+"""So many of these parts may stand inside each other: the kernel has room for no more, but for one
+around all of a pattern."""
 ENTERED, BEGUN, COMPLETE = 0, 1, 2
 
 

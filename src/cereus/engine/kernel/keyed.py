@@ -73,8 +73,8 @@ class KeyedStepper(ScopedStepper):
             c: cython.int = self._new(cython.cast(cython.int, self.carry[i, layout.CARRY_STATE]), 0)
             self.root[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_ROOT])
             self.empty[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_EMPTY])
-            if self.ranked and self.n_slots and self.ordered.by[self.state_of[c]] >= 0:
-                self.ordered.set_rank(c, layout.LATEST)
+            if self.n_slots and self.ordered.by[self.state_of[c]] >= 0:
+                self._note_rank(c)
         self.carry_to[key] = self.carry_from[key]
         return 0
 

@@ -43,6 +43,8 @@ class OrderedConfigurations:
 
     def __init__(self) -> None:
         self.by = np.zeros(0, np.int32)
+        self.group = np.zeros(0, np.int64)
+        self.mixed = np.zeros(0, np.uint8)
         self.top = np.zeros(0, np.int32)
         self.key = np.zeros(0, np.int64)
         self.rank = self.best = np.zeros(0, np.int64)
@@ -55,6 +57,8 @@ class OrderedConfigurations:
     def room_for_states(self, states: cython.int) -> cython.int:
         if states > self.by.shape[0]:
             self.by = longer(self.by, states, layout.NONE)
+            self.group = longer(self.group, states, 0)
+            self.mixed = longer(self.mixed, states, 0)
             self.top = longer(self.top, states, layout.NONE)
         return 0
 
@@ -73,6 +77,8 @@ class OrderedConfigurations:
     def order(self, s: cython.int, by: cython.int) -> cython.int:
         """From now on the configurations of a state are ordered; they enter one by one."""
         self.by[s] = by
+        self.group[s] = layout.NULL
+        self.mixed[s] = False
         self.top[s] = layout.NONE
         return 0
 
@@ -102,6 +108,15 @@ class OrderedConfigurations:
         while above >= 0 and self.best[above] < rank:
             self.best[above] = rank
             above = self.up[above]
+        return 0
+
+    def set_group(self, s: cython.int, group: cython.longlong) -> cython.int:
+        """Say which others a configuration of a state can be compared with: if not with all of
+        them, ranks say nothing (`mixed`)."""
+        if self.group[s] == layout.NULL:
+            self.group[s] = group
+        elif self.group[s] != group:
+            self.mixed[s] = True
         return 0
 
     def leave(self, s: cython.int, c: cython.int) -> cython.int:

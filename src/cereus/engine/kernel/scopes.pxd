@@ -40,6 +40,8 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _compared(self, int a, int b, long long begin, int way) noexcept nogil
     @cython.final
+    cdef int _only_way(self, int s) noexcept nogil
+    @cython.final
     cdef int _thin_out(self, int c) except? -1 nogil
     @cython.final
     cdef int _easier(self, int c, int other) noexcept nogil

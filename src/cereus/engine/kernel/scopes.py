@@ -256,8 +256,9 @@ class ScopedStepper(Stepper):
                 b = self._link(b)
                 continue
             if both:
-                later: cython.bint = self.wide[a, layout.NODE_EVENT] > self.wide[b, layout.NODE_EVENT]
-                new = layout.BETTER if later else layout.WORSE
+                new = layout.WORSE
+                if self.wide[a, layout.NODE_EVENT] > self.wide[b, layout.NODE_EVENT]:
+                    new = layout.BETTER
             elif self._inside(a, begin):
                 new = layout.BETTER
             elif self._inside(b, begin):
@@ -314,6 +315,8 @@ class ScopedStepper(Stepper):
             arrived = self._new(to, row)
         self.root[arrived] = new
         self.empty[arrived] = self.pending[row, layout.PENDING_EMPTY]
+        if self.ordered.by[to] >= 0:
+            self._note_rank(arrived)
         if self._outlives(arrived) and self._has_marked(arrived):
             self._thin_out(arrived)
         return 0
@@ -333,6 +336,36 @@ class ScopedStepper(Stepper):
         """Whether the partial matches of a configuration have marked events in its scopes."""
         begin: cython.longlong = _ordinal(self.values[c, self.outer[self.state_of[c]]])
         return self._inside(self.root[c], begin)
+
+    # ------------------------------------------------------------ the best of an order
+
+    def _ranks(self, s: cython.int) -> cython.bint:
+        way: cython.int = self._only_way(s)
+        return way == layout.CHOOSE_EARLIEST or way == layout.CHOOSE_LATEST
+
+    def _only_way(self, s: cython.int) -> cython.int:
+        """How the only part chooses that a state is inside of; NONE, if there are several."""
+        way: cython.int = layout.NONE
+        d: cython.int
+        for d in range(layout.SCOPES):
+            if self.scope[s, d] >= 0:
+                if way != layout.NONE:
+                    return layout.NONE
+                way = _way(self.chooser[s, d])
+        return way
+
+    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
+        """Where the latest events win, the last one; else the first, the sooner the better."""
+        s: cython.int = self.state_of[c]
+        r: cython.int = self.root[c]
+        begin: cython.longlong = _ordinal(self.values[c, self.outer[s]])
+        if self.empty[c] != layout.NONE or not self._inside(r, begin):
+            return layout.LATEST
+        if self._only_way(s) == layout.CHOOSE_LATEST:
+            return self.wide[r, layout.NODE_EVENT]
+        while self._inside(self._link(r), begin):
+            r = self._link(r)
+        return -self.wide[r, layout.NODE_EVENT]
 
     # ------------------------------------------------------------ what is never chosen
 

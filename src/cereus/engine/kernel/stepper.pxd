@@ -155,6 +155,12 @@ cdef class Stepper:
     @cython.final
     cdef int _read_best(self, int s, int at, long long e) except? -1 nogil
     cdef long long _rank_of(self, int c) except? -1 nogil
+    cdef long long _rank_in_scope(self, int c) noexcept nogil
+    cdef bint _ranks(self, int s) noexcept nogil
+    @cython.final
+    cdef bint _wants_best(self, int s, int at) noexcept nogil
+    @cython.final
+    cdef int _note_rank(self, int c) except? -1 nogil
     @cython.final
     cdef int _put_in_order(self, int s, int by) except? -1 nogil
     @cython.final

@@ -483,12 +483,8 @@ class Stepper:
         if value == layout.NULL:
             return 0
         c: cython.int
-        one: cython.bint = (
-            self.ranked
-            and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
-            and not (self.scoped and self.outer[s] >= 0)
-        )
-        if self.ordered.by[s] == by and one:
+        one: cython.bint = self._wants_best(s, at)
+        if self.ordered.by[s] == by and one and not self.ordered.mixed[s]:
             self.ordered.begin(s, value, self.edges[at + layout.EDGES_ORDER] & 1)
             self._read_best(s, at, e)
             self.ordered.end()
@@ -514,12 +510,24 @@ class Stepper:
             self._put_in_order(s, by)
         return 0
 
+    def _wants_best(self, s: cython.int, at: cython.int) -> cython.bint:
+        """Whether only the best of those that can move is wanted: all that can happen is that
+        matches are completed, or leave the only part that chooses."""
+        if self.scoped and self.outer[s] >= 0:
+            return self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_LEAVES and self._ranks(s)
+        return self.ranked and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
+
+    def _ranks(self, s: cython.int) -> cython.bint:
+        """Whether the configurations of a state inside parts that choose have ranks."""
+        return False
+
     def _read_best(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
         """The configurations of a walk complete matches, of which the best is wanted."""
+        scoped: cython.bint = self.scoped and self.outer[s] >= 0
         best: cython.longlong = layout.NO_BOUND
         c: cython.int = self.ordered.step_to_best(best)
         while c >= 0:
-            rank: cython.longlong = self._rank_of(c)
+            rank: cython.longlong = self._rank_in_scope(c) if scoped else self._rank_of(c)
             self.ordered.rank[c] = rank
             if rank >= best:
                 before: cython.int = self.n_pending
@@ -528,6 +536,21 @@ class Stepper:
                     best = rank
             c = self.ordered.step_to_best(best)
         return 0
+
+    def _note_rank(self, c: cython.int) -> cython.int:
+        """A configuration in order has come, or has a new partial match."""
+        s: cython.int = self.state_of[c]
+        if self.scoped and self.outer[s] >= 0:
+            if self._ranks(s):
+                self.ordered.set_group(s, self.values[c, self.outer[s]])
+                self.ordered.set_rank(c, self._rank_in_scope(c))
+        elif self.ranked:
+            self.ordered.set_rank(c, self._rank_of(c))
+        return 0
+
+    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
+        """The same inside a part that chooses."""
+        return layout.LATEST
 
     def _rank_of(self, c: cython.int) -> cython.longlong:
         """How good the best partial match of a configuration is, as far as one number can tell:
@@ -542,8 +565,7 @@ class Stepper:
         c: cython.int = self.first[s]
         while c >= 0:
             self.ordered.enter(s, c, self.values[c, by >> 1])
-            if self.ranked:
-                self.ordered.set_rank(c, self._rank_of(c))
+            self._note_rank(c)
             c = self.following[c]
         return 0
 
@@ -831,8 +853,8 @@ class Stepper:
                 c = self._new(to, i)
             self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
             self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
-            if self.ranked and self.n_slots and self.ordered.by[to] >= 0:
-                self.ordered.set_rank(c, self._rank_of(c))
+            if self.n_slots and self.ordered.by[to] >= 0:
+                self._note_rank(c)
         return 0
 
     # ------------------------------------------------------------ parts that choose (`scopes`)

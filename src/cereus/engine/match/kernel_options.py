@@ -32,8 +32,8 @@ KINDS_OF_TOTALS = {
 class KernelOptions:
     """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
     long as no match can be found in several ways; `parts` are those whose events are gathered;
-    after `enough` matches of an event no more are looked for, whichever they are; `largest`: a match
-    is reported if no other of the event contains it."""
+    after `enough` matches of an event no more are looked for, whichever they are; with `largest`, a
+    match is reported if no other of the event contains it."""
 
     windowed: bool
     open_ended: bool

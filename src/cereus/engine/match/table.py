@@ -103,12 +103,12 @@ class TransitionTable:
     `head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`;
     `programs` has what they check and which values they take along, `constants` what its terms
     refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
-    event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1:
-    none), the last for a part with no other inside, `outer[s]` that of the outermost, and
-    `chooser[s]` the number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values do, and greater ones,
-    whatever others do. `moving[c]` lists the states that do not, as far as is known, STAY on class
-    c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves a state that is
-    `final`.
+    event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
+    the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
+    number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
+    do, and greater ones, whatever others do. `moving[c]` lists the states that do not, as far as is
+    known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves
+    a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -257,9 +257,19 @@ class TransitionTable:
         )
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
-        stays_or_ends = layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
         order = self._order(state, others) if stays and column < 0 else (-1, -1)
-        return [len(others), column, stays_or_ends, *order, *written]
+        return [len(others), column, self._stays(state, stays, others), *order, *written]
+
+    def _stays(self, state: int, stays: bool, others: list[JointMove[int]]) -> int:
+        """Whether runs may stay, and what all other moves have in common."""
+        if stays and self.outer[state] >= 0 and self._all_leave(others):
+            return layout.STAYS_OR_LEAVES
+        return layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
+
+    def _all_leave(self, moves: list[JointMove[int]]) -> bool:
+        """Whether moves mark the event, and lead to states without slots."""
+        without = all(not self.slot_counts[self.number(move.states)] for move in moves)
+        return without and all(move.label != layout.UNMARKED for move in moves)
 
     def _all_end(self, moves: list[JointMove[int]]) -> bool:
         """Whether moves lead to nothing but complete matches that nothing can be added to."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cereus.automata.memory.filters import Side, Value
 from cereus.automata.memory.intervals import is_interval
 from cereus.clauses.tree import Strategy
-from cereus.explain.conditions import comparisons
+from cereus.explain.slowness import comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
@@ -29,7 +29,6 @@ from cereus.languages.ceql.planning.slots import absence_refusal, refusal
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
-from cereus.plan.traits import ChosenBy
 
 
 class Condition(NamedTuple):
@@ -48,8 +47,7 @@ def conditions(plan: Plan) -> list[Condition]:
         return []
     formula = rewrite(formula_of(plan), RULES)
     where = max_refusal(plan.query, formula)
-    around = int(plan.traits.chosen_by is ChosenBy.CONTAINMENT)
-    compared = _conditions(formula, where, dict(choices(formula, around=around)))
+    compared = _conditions(formula, where, dict(choices(formula)))
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 

@@ -83,9 +83,7 @@ def build(
         why_values=why_values,
         correlated=correlated,
         chooses=not (query.count or query.timeouts or query.strategy is Strategy.STRICT),
-        largest=(
-            query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
-        ),
+        largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0

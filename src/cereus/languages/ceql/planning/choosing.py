@@ -32,14 +32,12 @@ ENDS = f"the part under a strategy may end with an event that is not marked: {PI
 """Why slots cannot decide."""
 
 
-def choices(
-    formula: cel.Formula, *, around: int = 0
-) -> Iterator[tuple[cel.Select, str | None]]:
+def choices(formula: cel.Formula) -> Iterator[tuple[cel.Select, str | None]]:
     """The strategies that choose among matches whose events are compared, each with the reason why
-    the kernel cannot (None: it can). So many more stand `around` the formula."""
+    the kernel cannot (None: it can)."""
     if not any(isinstance(node, cel.Select) for node in formula.walk()):
         return iter(())  # most formulas, without a look at what stands around each part
-    return _choices(formula, None, around)
+    return _choices(formula, None, 0)
 
 
 def nested(formula: cel.Formula) -> int:

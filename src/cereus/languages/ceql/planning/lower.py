@@ -11,7 +11,14 @@ import pyarrow as pa
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
-from cereus.automata.memory.chosen import EARLIEST, LARGEST, LARGEST_OF_ALL, LATEST, Begins, ChosenInSlots
+from cereus.automata.memory.chosen import (
+    EARLIEST,
+    LARGEST,
+    LARGEST_OF_ALL,
+    LATEST,
+    Begins,
+    ChosenInSlots,
+)
 from cereus.automata.memory.distance import (
     LEFT,
     NEXT,
@@ -96,7 +103,7 @@ def lowered(
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
     may choose for strategies inside it; `largest`: with slots, for MAX around all of it."""
-    refusals = [why or (None if chooses else CANNOT_CHOOSE) for _, why in choices(formula, around=largest)]
+    refusals = [why or (None if chooses else CANNOT_CHOOSE) for _, why in choices(formula)]
     why_values = next(filter(None, [why_values, *refusals]), None)
     return slots_else_values(
         schema,
@@ -220,9 +227,7 @@ class FormulaLowering:
                 return select(strategy, automaton) if compares else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _chosen(
-        self, strategy: Strategy, body: cel.Formula, automaton: Automaton
-    ) -> Automaton:
+    def _chosen(self, strategy: Strategy, body: cel.Formula, automaton: Automaton) -> Automaton:
         """The kernel chooses among matches whose events are compared."""
         if strategy is not Strategy.MAX:
             chooses = EARLIEST if strategy is Strategy.NEXT else LATEST
