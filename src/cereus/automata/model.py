@@ -34,7 +34,8 @@ class Slot(NamedTuple):
 
     The slots of equalities sort first, so that runs can be found by their values. A slot that
     `chooses` says where a part of the pattern was begun of whose runs only the best goes on
-    (`memory.chosen`): `earliest` or `latest`. One that `is_set` has a set of values, as the number
+    (`memory.chosen`), and how; its `side` is how many such parts stand inside each other in it. One
+    that `is_set` has a set of values, as the number
     that the kernel knows it by. `easier` says which of two values satisfies all that the other one
     does, and is not NULL: the `smaller`, the `greater`, or that none is known to ("").
     """

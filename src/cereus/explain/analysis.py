@@ -9,9 +9,9 @@ from cereus.automata.explore import Edge, Explored, explore, explore_determinist
 from cereus.automata.model import marks
 from cereus.clauses.tree import EventWindow, TimeWindow
 from cereus.explain.description import Description
+from cereus.explain.slowness import slowness
 from cereus.explain.wording import test_text
 from cereus.plan.alphabet import ONLY_TYPE, Alphabet, alphabet
-from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
 
 GROWS = (
@@ -149,16 +149,6 @@ def warnings(plan: Plan, description: Description) -> list[str]:
     if not analysis.never_matches:
         texts += description.misread(plan)
     return [*texts, *description.exponential(plan), *slowness(plan)]
-
-
-def slowness(plan: Plan) -> list[str]:
-    """A warning where events are compared by Python and not by the compiled kernel."""
-    if not plan.traits.remembers_values or plan.why_values in (None, NO_SCHEMA):
-        return []
-    return [
-        "this is slow: values are compared in Python, not in the compiled kernel, because "
-        f"{plan.why_values}; expect at most some 100,000 events a second"
-    ]
 
 
 def _why(analysis: PlanAnalysis) -> str:

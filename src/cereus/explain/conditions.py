@@ -12,9 +12,10 @@ from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, Term
 from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.memory.totals import EVERY
-from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
+from cereus.automata.model import NOTHING, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
 from cereus.explain.analysis import PlanAnalysis
+from cereus.explain.slowness import comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Attribute, Comparison, Expression, about, rebuild
 from cereus.plan.plan import Plan
@@ -51,19 +52,6 @@ def by_registers(analysis: PlanAnalysis) -> Iterator[str]:
         if indexed_slots:
             holding = _listed(names[slot] for slot in indexed_slots)
             yield f"    index: an event finds the partial matches with its value in {holding}"
-
-
-def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
-    """The conditions in an automaton that registers decide, in the order of their numbers."""
-
-    def filters_in(part: object) -> Iterator[SlotFilter]:
-        if isinstance(part, SlotFilter):
-            yield part
-        if isinstance(part, Automaton):
-            for value in vars(part).values():
-                yield from filters_in(value)
-
-    return iter(sorted(filters_in(automaton), key=lambda node: node.number))
 
 
 def _places(node: SlotFilter) -> list[int]:

@@ -16,10 +16,10 @@ from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.split import Split, split_of_plan
 from cereus.engine.rules.shape import Shaped, shaped
-from cereus.explain.analysis import slowness
 from cereus.explain.description import Description
 from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
+from cereus.explain.slowness import slowness
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
 from cereus.plan.plan import Plan

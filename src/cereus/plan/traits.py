@@ -21,6 +21,7 @@ class ChosenBy(Enum):
     AUTOMATON = "the automaton"
     SIZE = "the number of their events, which is the same for all: none contains another"
     KERNEL = "the kernel, among the partial matches that it holds"
+    CONTAINMENT = "the kernel, which keeps what no other partial match contains"
     REPLAY = "the strategy's automaton, which reads the events of the window once more"
     LISTING = "a comparison of all matches of an event"
 
@@ -178,6 +179,8 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenB
         return ChosenBy.SIZE
     if windowed and facts.open_ended:
         return ChosenBy.LISTING
+    if query.strategy is Strategy.MAX and registers:
+        return ChosenBy.CONTAINMENT
     if query.strategy is Strategy.MAX:
         return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
     in_kernel = windowed or registers or facts.counts_high

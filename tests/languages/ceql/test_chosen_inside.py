@@ -79,6 +79,23 @@ NESTED = (
     "NEXT(NOT(B) ; LAST(A AS a ; B AS b FILTER a.x <= b.x) ; A)",
     "LAST(NEXT((NOT(A) : B) OR (A AS a ; B AS b FILTER a.x <= b.x)) ; A)",
 )
+LARGEST = (
+    "MAX(A AS a ; B+ AS b FILTER a.x < b.x) ; A AS c",
+    "MAX(A+ AS a ; B AS b FILTER a.x <= b.x) ; A",
+    "A AS d ; MAX(A+ AS a ; B+ AS b FILTER a.x < b.x)",
+    "MAX((A AS a ; B AS b FILTER a.x = b.x) OR B AS c) ; A",
+    "MAX(A AS a ; (B AS b)? ; A AS c FILTER a.x = c.x)",
+    "MAX(A AS a ; B+ AS b ; A AS c FILTER b.x < c.x) ; B",
+    "MAX(NOT(A) ; A AS a ; B+ AS b FILTER a.x != b.x)",
+    "A ; MAX(A AS a ; B+ AS b FILTER a.x = b.x) ; A",
+    "(MAX(A AS a ; B+ AS b FILTER a.x = b.x))+",
+    "(MAX(A AS a ; B+ AS b FILTER a.x <= b.x) ; A AS c FILTER c.w > a.w)",
+    "MAX(A+ AS a ; B AS b FILTER a.x < b.x) OR MAX(A AS c ; B+ AS d FILTER c.x = d.x)",
+    "NEXT(MAX(A+ AS a ; B+ AS b FILTER a.x <= b.x) ; A) ; B",
+    "MAX(NEXT(A AS a ; B AS b FILTER a.x <= b.x) ; A+ AS c)",
+    "MAX(A+ ; LAST(A AS a ; B AS b FILTER a.x < b.x)) ; A",
+    "MAX(MAX(A AS a ; B+ AS b FILTER a.x < b.x) ; A+ AS c)",
+)
 CLAUSES = (
     "",
     "",
@@ -91,11 +108,11 @@ CLAUSES = (
 )
 
 
-@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED])
+@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED, *LARGEST])
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
     for seed in range(volume(6, 20)):
         draw = Random(seed)
-        top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "b", "a, b"))
+        top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "MAX *", "b", "a, b"))
         names = top if "a" in pattern.split() or "*" in top else "*"
         text = f"SELECT {names} WHERE {pattern} {draw.choice(CLAUSES)}"
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
@@ -110,7 +127,7 @@ def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
 
 
 def test_the_kernel_has_room_for_all_strategies_that_may_stand_inside_each_other() -> None:
-    assert layout.SCOPES == MOST_NESTED
+    assert layout.SCOPES == MOST_NESTED + 1
 
 
 @pytest.mark.parametrize(

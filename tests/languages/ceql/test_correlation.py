@@ -56,7 +56,7 @@ def test_the_order_of_configurations_changes_no_answer(block: int) -> None:
                 raise AssertionError(f"seed {seed}: {to_text(case.query)}\n{error}") from None
 
 
-CHOSEN_BY_KERNEL = (Strategy.NEXT, Strategy.LAST, Strategy.ANY)
+CHOSEN_BY_KERNEL = (Strategy.NEXT, Strategy.LAST, Strategy.ANY, Strategy.MAX)
 
 
 @pytest.mark.parametrize("strategy", CHOSEN_BY_KERNEL)

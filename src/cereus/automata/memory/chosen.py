@@ -11,33 +11,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update, marks
 
-EARLIEST, LATEST = "earliest", "latest"
+EARLIEST, LATEST, LARGEST, LARGEST_OF_ALL = "earliest", "latest", "largest", "largest of all"
 """Which of two complex events is better: the one with the earliest event that they do not share, or
-the one with the latest."""
+the one with the latest, or the one that contains the other. `largest of all`: a match of any scope
+may contain another where they end; each has its first event as its scope."""
 MOST_NESTED = 4
-"""So many of these parts may stand inside each other: the kernel has room for no more."""
+"""So many of these parts may stand inside each other: the kernel has room for no more, but for one
+around all of a pattern."""
 ENTERED, BEGUN, COMPLETE = 0, 1, 2
+
+
+class Begins(StrEnum):
+    """Which event begins a scope: the first that the part reads, or the first that it marks. The
+    latter, where no match can contain one that begins at another event."""
+
+    READING = "reading"
+    MARKING = "marking"
 
 
 @dataclass(frozen=True)
 class ChosenInSlots(Automaton):
     """The best match of the body. A state is (a stage, a state of the body).
 
-    The first event that is read begins the scope; one that satisfies no atom can be left out. The
-    last one is marked, and leads to a stage that nothing leaves.
+    The first event that is read begins the scope, or the first that is marked; one that satisfies
+    no atom can be left out. The last one is marked, and leads to a stage that nothing leaves.
+    `around` is how many such parts stand inside each other in the body.
     """
 
     body: Automaton
     number: int
     chooses: str
+    around: int = 0
+    begins: Begins = Begins.READING
 
     @property
     def scope(self) -> Slot:
-        return Slot(True, self.number, 0, self.chooses)
+        return Slot(True, self.number, self.around, self.chooses)
 
     def initial(self) -> Iterable[State]:
         return [(ENTERED, q) for q in self.body.initial()]
@@ -46,19 +60,24 @@ class ChosenInSlots(Automaton):
         stage, inner = state
         if stage == COMPLETE:
             return
-        begins = stage == ENTERED and letter > 0
-        begun = (Update(self.scope, self._begin(letter), -1),) if begins else ()
-        after = BEGUN if begins else stage
         for move in self.body.moves(inner, letter):
             if self.body.accepts(move.target):
                 yield move._replace(target=(COMPLETE, None), updates=())
             if self.body.goes_on(move.target):
-                updates = (*move.updates, *begun)
-                yield move._replace(target=(after, move.target), updates=updates)
+                if stage == ENTERED and self._is_begun(move, letter):
+                    updates = (*move.updates, Update(self.scope, self._begin(letter), -1))
+                    yield move._replace(target=(BEGUN, move.target), updates=updates)
+                else:
+                    yield move._replace(target=(stage, move.target))
+
+    def _is_begun(self, move: Move, letter: Letter) -> bool:
+        return letter > 0 if self.begins is Begins.READING else marks(move.label)
 
     def _begin(self, letter: Letter) -> str:
         """How the scope is noted: if all matches that can begin at this event mark it, they leave
         the window together, and none of them has to outlive it."""
+        if self.begins is Begins.MARKING:
+            return "ordinal"
         initial = list(self.body.initial())
         marked = all(marks(move.label) for q in initial for move in self.body.moves(q, letter))
         waits = any(True for q in initial for _ in self.body.moves(q, 0))
@@ -72,7 +91,8 @@ class ChosenInSlots(Automaton):
 
     def waits(self, state: Any) -> bool:
         stage, inner = state
-        return stage == BEGUN and self.body.waits(inner)
+        begun = stage == BEGUN or (stage == ENTERED and self.begins is Begins.MARKING)
+        return begun and self.body.waits(inner)
 
     def slots(self, state: Any) -> Slots:
         stage, inner = state

@@ -14,6 +14,7 @@ cdef class ChoosingKernel(Kernel):
     cdef int chosen_depth
     cdef long long chosen_start
 
+    cdef long long _rank_of(self, int c) except? -1 nogil
     cdef int _meld(self, int a, int b) except? -1 nogil
     @cython.final
     cdef inline int _before(self, int n) noexcept nogil

@@ -45,6 +45,20 @@ class ChoosingKernel(Kernel):
         self.began = np.zeros(0, np.int64)
         self.chosen = np.zeros(layout.FIRST_ROOM, np.int64)
         self.tied = False
+        self.ranked = not self.open_ended  # all that end at an event have it in common
+
+    def _rank_of(self, c: cython.int) -> cython.longlong:
+        """Of two matches that end with the same event, LAST prefers the one whose event before that
+        is later, NEXT the one that begins sooner. Where these are the same, more has to be seen."""
+        r: cython.int = self.root[c]
+        if r == 0 or self._start(r) < self.bound or self.empty[c] != layout.NONE:
+            return layout.LATEST
+        if self.windowed:
+            self._decide(r)
+            if self.latest:
+                return self.wide[self.choice[r], layout.NODE_EVENT]
+            return -self.began[r]
+        return self.wide[r, layout.NODE_EVENT] if self.latest else -self._start(r)
 
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
         if self.windowed or a == 0 or b == 0:

@@ -16,6 +16,10 @@ cdef class CountingKernel(Kernel):
     cdef double[:, ::1] amounts
     cdef unsigned char[:, ::1] adds
 
+    # how many matches this event has completed, and their totals
+    cdef double ended_count
+    cdef double[::1] ended_totals
+
     # the chunk to write to
     cdef double[::1] out_counts
     cdef double[:, ::1] out_totals
@@ -37,6 +41,11 @@ cdef class CountingKernel(Kernel):
     @cython.final
     cdef int _total_event(self, long long begin, int label) except? -1 nogil
     cdef int _mark(self, int label, int r, int unseen) except? -1 nogil
+    cdef int _end(self, int label, int r, int unseen) except? -1 nogil
+    @cython.final
+    cdef int _end_nothing(self) except? -1 nogil
+    @cython.final
+    cdef inline int _end_cell(self, long long cell, int label) except? -1 nogil
     cdef int _meld(self, int a, int b) except? -1 nogil
     cdef bint _report(self) except? -1 nogil
     @cython.final

@@ -53,6 +53,9 @@ class CountingKernel(Kernel):
         self.adds = np.zeros((0, totals), np.uint8)
         self.amounts = np.zeros((0, totals))
         Kernel.__init__(self, table, options)
+        self.ends_apart = options.slots > 0  # many configurations may end at an event
+        self.ended_count = 0
+        self.ended_totals = np.zeros(totals)
 
     def use_totals(self, amounts: npt.NDArray[np.float64], adds: npt.NDArray[np.uint8]) -> None:
         """The values of the events of the next batch, and which labels they count for."""
@@ -164,6 +167,46 @@ class CountingKernel(Kernel):
         self._total_event(begin, label)
         return self._vector(begin)
 
+    def _end(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
+        """What is complete is added up, without a vector of its own."""
+        i: cython.longlong
+        if self.n_ended == 0:
+            self._end_nothing()
+        self.n_ended += 1
+        if r:
+            begin: cython.longlong = self.wide[r, layout.VECTOR_BEGIN]
+            for i in range(begin, begin + self.thin[r, layout.VECTOR_SIZE]):
+                if self.starts[i] >= self.bound:
+                    self._end_cell(i, label)
+        if unseen == layout.UNSTARTED and label != layout.UNMARKED:
+            self._room_for_cells(1)
+            self.counts[self.cells] = 1
+            self._total_nothing()  # the cell after the last is free
+            self._end_cell(self.cells, label)
+        return 0
+
+    def _end_nothing(self) -> cython.int:
+        """Nothing is complete at this event yet."""
+        t: cython.int
+        self.ended_count = 0
+        for t in range(self.kinds.shape[0]):
+            self.ended_totals[t] = _nothing(self.kinds[t])
+        return 0
+
+    def _end_cell(self, cell: cython.longlong, label: cython.int) -> cython.int:
+        """The matches of a cell are complete with this event."""
+        t: cython.int
+        self.ended_count += self.counts[cell]
+        for t in range(self.kinds.shape[0]):
+            total: cython.double = self.totals[cell, t]
+            amount: cython.double = self.amounts[self.event, t]
+            if self.adds[label, t] and amount == amount:  # not NULL
+                if self.kinds[t] == layout.TOTAL_SUM:
+                    amount *= self.counts[cell]
+                total = _joined(self.kinds[t], total, amount)
+            self.ended_totals[t] = _joined(self.kinds[t], self.ended_totals[t], total)
+        return 0
+
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
         if a == 0 or self.wide[a, layout.VECTOR_START] < self.bound:
             return b
@@ -196,8 +239,13 @@ class CountingKernel(Kernel):
         """One row, if any match is inside the window; False when the chunk is full."""
         count: cython.double = 0
         k: cython.longlong
+        t: cython.int
         self._room_for_cells(1)
         self._total_nothing()  # the cell after the last is free to add up in
+        if self.n_ended:
+            count = self.ended_count
+            for t in range(self.kinds.shape[0]):
+                self.totals[self.cells, t] = self.ended_totals[t]
         c: cython.int = self._next_accepted(layout.NONE)
         while c != layout.NONE:
             begin: cython.longlong = self.wide[self.root[c], layout.VECTOR_BEGIN]

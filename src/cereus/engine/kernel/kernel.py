@@ -177,9 +177,9 @@ class Kernel(KeyedStepper):
             if self.too_many_steps:
                 self.too_many_steps = False
                 return layout.TOO_MANY_STEPS
-            if self.n_accepting and self.event >= self.report_from:
+            if (self.n_accepting or self.n_ended) and self.event >= self.report_from:
                 self.report_next = self._next_accepted(layout.NONE)
-                self.reporting = self.report_next != layout.NONE
+                self.reporting = self.n_ended > 0 or self.report_next != layout.NONE
             if self.reporting:
                 if self.limit_if_distinct >= 0:
                     self.limit = self.limit_anyway if self.ambiguous else self.limit_if_distinct

@@ -73,6 +73,8 @@ class KeyedStepper(ScopedStepper):
             c: cython.int = self._new(cython.cast(cython.int, self.carry[i, layout.CARRY_STATE]), 0)
             self.root[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_ROOT])
             self.empty[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_EMPTY])
+            if self.n_slots and self.ordered.by[self.state_of[c]] >= 0:
+                self._note_rank(c)
         self.carry_to[key] = self.carry_from[key]
         return 0
 
@@ -268,8 +270,12 @@ class KeyedStepper(ScopedStepper):
 
     def _row_outlives(self, i: cython.longlong) -> cython.bint:
         """`_outlives`, of a configuration that was put down."""
-        slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE], 0]
-        return slot >= 0 and self.carry[i, layout.CARRY_VALUES + slot] < 0
+        d: cython.int
+        for d in range(layout.SCOPES):
+            slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE], d]
+            if slot >= 0 and self.carry[i, layout.CARRY_VALUES + slot] < 0:
+                return True
+        return False
 
     def _reach_row(
         self,

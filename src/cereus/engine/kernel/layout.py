@@ -69,6 +69,9 @@ bound there, and the first move. An order is four times the slot, plus 2 where i
 above the bound (else below), plus 1 where it must not be equal to it."""
 STAYS_OR_ENDS = 2
 """Runs may stay, and every other move completes matches that nothing can be added to."""
+STAYS_OR_LEAVES = 3
+"""Runs may stay, and every other move marks the event and leaves all parts that choose, with no
+values."""
 MOVE_LABEL, MOVE_TO, MOVE_CHECKS, MOVE_COPY, MOVE_WORDS = range(5)
 """How the event is marked, the target, and the programs of its checks and copies (-1: none)."""
 
@@ -106,8 +109,13 @@ OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
 less this number where nothing of the match came before, and matches of the part may begin at
 different events."""
-SCOPES = 4
-"""So many parts that choose may stand inside each other."""
+CHOOSE_EARLIEST, CHOOSE_LATEST, CHOOSE_LARGEST, CHOOSE_LARGEST_OF_ALL, CHOOSE_WAYS = range(5)
+"""How a slot chooses: which of two matches is better. It has a number, times the ways, plus one of
+these."""
+WORSE, EQUAL, BETTER, NEITHER = -1, 0, 1, 2
+"""What is found when a match is compared with another."""
+SCOPES = 5
+"""So many parts that choose may stand inside each other: four, and MAX around all of a pattern."""
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument, and functions, which have

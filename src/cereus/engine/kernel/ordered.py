@@ -9,6 +9,12 @@ Invariants
   1. `key[c] <= key[left[c]], key[right[c]]`, and `up` is the way back; NONE where there is none.
   2. While a heap is walked nothing enters it, and what leaves it stays where it is until the walk
      has ended.
+  3. `best[c]` is not below `rank[c]`, nor below `best` of its children.
+
+Where only the best of those that can move is wanted, `rank` says how good each is, and a walk
+leaves out what is below the best so far (`step_to_best`): it is led to the best one, and costs far
+less than one through all. What has gone, or has become worse, leaves `best` too high, until a walk
+comes by.
 
 The heaps are skew heaps: two are joined along their right sides, whose nodes change sides. That
 costs O(log n) on average over all operations, and a node is three numbers. A heap is made only
@@ -37,8 +43,11 @@ class OrderedConfigurations:
 
     def __init__(self) -> None:
         self.by = np.zeros(0, np.int32)
+        self.group = np.zeros(0, np.int64)
+        self.mixed = np.zeros(0, np.uint8)
         self.top = np.zeros(0, np.int32)
         self.key = np.zeros(0, np.int64)
+        self.rank = self.best = np.zeros(0, np.int64)
         self.left = self.right = self.up = np.zeros(0, np.int32)
         self.stack = self.gone = np.zeros(0, np.int32)
         self.n_stack = self.n_gone = 0
@@ -48,12 +57,16 @@ class OrderedConfigurations:
     def room_for_states(self, states: cython.int) -> cython.int:
         if states > self.by.shape[0]:
             self.by = longer(self.by, states, layout.NONE)
+            self.group = longer(self.group, states, 0)
+            self.mixed = longer(self.mixed, states, 0)
             self.top = longer(self.top, states, layout.NONE)
         return 0
 
     def room_for(self, configurations: cython.int) -> cython.int:
         if configurations > self.key.shape[0]:
             self.key = longer(self.key, configurations, 0)
+            self.rank = longer(self.rank, configurations, 0)
+            self.best = longer(self.best, configurations, 0)
             self.left = longer(self.left, configurations, layout.NONE)
             self.right = longer(self.right, configurations, layout.NONE)
             self.up = longer(self.up, configurations, layout.NONE)
@@ -64,6 +77,8 @@ class OrderedConfigurations:
     def order(self, s: cython.int, by: cython.int) -> cython.int:
         """From now on the configurations of a state are ordered; they enter one by one."""
         self.by[s] = by
+        self.group[s] = layout.NULL
+        self.mixed[s] = False
         self.top[s] = layout.NONE
         return 0
 
@@ -77,12 +92,31 @@ class OrderedConfigurations:
     def enter(self, s: cython.int, c: cython.int, value: cython.longlong) -> cython.int:
         """A configuration with this value has come; NULL is below and above nothing."""
         self.left[c] = self.right[c] = layout.NONE
+        self.rank[c] = self.best[c] = layout.NO_BOUND
         if value == layout.NULL:
             self.up[c] = c  # in no heap
             return 0
         self.key[c] = -value if self.by[s] & 1 else value
         self.top[s] = self._joined(self.top[s], c)
         self.up[self.top[s]] = layout.NONE
+        return 0
+
+    def set_rank(self, c: cython.int, rank: cython.longlong) -> cython.int:
+        """Say how good a configuration is."""
+        self.rank[c] = rank
+        above: cython.int = c
+        while above >= 0 and self.best[above] < rank:
+            self.best[above] = rank
+            above = self.up[above]
+        return 0
+
+    def set_group(self, s: cython.int, group: cython.longlong) -> cython.int:
+        """Say which others a configuration of a state can be compared with: if not with all of
+        them, ranks say nothing (`mixed`)."""
+        if self.group[s] == layout.NULL:
+            self.group[s] = group
+        elif self.group[s] != group:
+            self.mixed[s] = True
         return 0
 
     def leave(self, s: cython.int, c: cython.int) -> cython.int:
@@ -116,6 +150,7 @@ class OrderedConfigurations:
         top: cython.int = a
         below: cython.int
         while True:
+            self.best[a] = max(self.best[a], self.best[b])
             below = self.right[a]
             self.right[a] = self.left[a]
             if below < 0:
@@ -157,6 +192,26 @@ class OrderedConfigurations:
         self._push(self.left[c])
         self._push(self.right[c])
         return c
+
+    def step_to_best(self, least: cython.longlong) -> cython.int:
+        """The next configuration of the walk that may be as good as `least`, or NONE."""
+        while self.n_stack:
+            self.n_stack -= 1
+            c: cython.int = self.stack[self.n_stack]
+            left: cython.int = self.left[c]
+            right: cython.int = self.right[c]
+            of_left: cython.longlong = layout.NO_BOUND if left < 0 else self.best[left]
+            of_right: cython.longlong = layout.NO_BOUND if right < 0 else self.best[right]
+            self.best[c] = max(self.rank[c], max(of_left, of_right))
+            if self.best[c] < least:
+                continue
+            if of_left > of_right:
+                left, right = right, left
+            self._push(left)
+            self._push(right)  # where the best is, first
+            if self.rank[c] >= least:
+                return c
+        return layout.NONE
 
     def end(self) -> cython.int:
         """The walk is over: what has gone meanwhile leaves the heap."""

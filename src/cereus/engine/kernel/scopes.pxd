@@ -11,9 +11,20 @@ cdef class ScopedStepper(Stepper):
     cdef int depth
     cdef int[::1] rivals
     cdef int n_rivals
+    # where matches must not be contained in others: the next of the same scope
+    cdef int[::1] next_rival
+    cdef bint largest
 
     @cython.final
     cdef int _choose_of(self) except? -1 nogil
+    @cython.final
+    cdef int _choose_largest(self) except? -1 nogil
+    @cython.final
+    cdef bint _is_beaten(self, int row) noexcept nogil
+    @cython.final
+    cdef int _join_equal(self, int c, int row) except? -1 nogil
+    @cython.final
+    cdef bint _has_marked(self, int c) noexcept nogil
     @cython.final
     cdef int _clear_rivals(self, int rows) except? -1 nogil
     @cython.final
@@ -27,7 +38,9 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _compared_in_scopes(self, int a, int b, int c) noexcept nogil
     @cython.final
-    cdef int _compared(self, int a, int b, long long begin, bint latest) noexcept nogil
+    cdef int _compared(self, int a, int b, long long begin, int way) noexcept nogil
+    @cython.final
+    cdef int _only_way(self, int s) noexcept nogil
     @cython.final
     cdef int _thin_out(self, int c) except? -1 nogil
     @cython.final
@@ -37,3 +50,4 @@ cdef class ScopedStepper(Stepper):
 
 
 cdef long long _ordinal(long long value) noexcept nogil
+cdef int _way(int chooser) noexcept nogil

@@ -1,4 +1,4 @@
-"""Parts of a pattern that choose: NEXT or LAST around a part whose events are compared.
+"""Parts of a pattern that choose: NEXT, LAST or MAX around a part whose events are compared.
 
 Such a part is begun at an event, its *scope*, and every run of it has that event's ordinal in a
 slot (`automata.memory.chosen`). Of two complex events of one scope the better one is better
@@ -8,6 +8,12 @@ whatever is added to both later, so:
   only the best is kept, and those that are equal to it;
 * where runs leave the part they have ended at the same event, and of those of one scope only the
   best arrives, and those that are equal to it.
+
+MAX keeps all that no other contains. What contains another does so whatever is added to both, so
+the same holds of it, but for a configuration that may have several such partial matches: there are
+as many configurations with the same values, one for each. Of `SELECT MAX *` the matches inside the
+window compete. One that begins sooner leaves sooner, so partial matches compete with those of the
+same first event only, which is their scope, and complete matches with all.
 
 What came before the scope has no part in the comparison: it ends at nodes that are older. A better
 one that is out of the window still beats the others, so where the scope has nothing before it and
@@ -27,7 +33,7 @@ from typing import TYPE_CHECKING
 import cython
 import numpy as np
 
-from cereus.engine.memory import taller
+from cereus.engine.memory import longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -54,12 +60,17 @@ class ScopedStepper(Stepper):
         self.leaving = np.zeros((0, layout.SCOPES), np.int32)
         self.begun_at = np.zeros((0, layout.SCOPES), np.int64)
         self.rivals = np.zeros(0, np.int32)
+        self.next_rival = np.zeros(0, np.int32)
         self.depth = 0
+        self.largest = options.largest
 
     def _outlives(self, c: cython.int) -> cython.bint:
-        # where the innermost scope is open, the outermost is
-        slot: cython.int = self.scope[self.state_of[c], 0]
-        return slot >= 0 and self.values[c, slot] < 0
+        s: cython.int = self.state_of[c]
+        d: cython.int
+        for d in range(layout.SCOPES):
+            if self.scope[s, d] >= 0 and self.values[c, self.scope[s, d]] < 0:
+                return True
+        return False
 
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
         """Note which choices a pending row takes part in: NONE, if it does not leave the part.
@@ -70,12 +81,17 @@ class ScopedStepper(Stepper):
             with cython.gil:
                 self.leaving = taller(self.leaving, self.pending.shape[0])
                 self.begun_at = taller(self.begun_at, self.pending.shape[0])
+                self.next_rival = longer(self.next_rival, self.pending.shape[0], 0)
         s: cython.int = self.state_of[c]
         to: cython.int = self.pending[row, layout.PENDING_STATE]
         d: cython.int
         for d in range(layout.SCOPES):
             self.leaving[row, d] = layout.NONE
-            if self.scope[s, d] >= 0 and self.scope[to, d] < 0:
+            if (
+                self.scope[s, d] >= 0
+                and self.scope[to, d] < 0
+                and _way(self.chooser[s, d]) != layout.CHOOSE_LARGEST_OF_ALL
+            ):
                 self.leaving[row, d] = self.chooser[s, d]
                 self.begun_at[row, d] = _ordinal(self.values[c, self.scope[s, d]])
         before: cython.int = row - 1
@@ -99,19 +115,36 @@ class ScopedStepper(Stepper):
                     return 0
                 self.depth = d
                 verdict: cython.int = self._beats(row, before)
-                if verdict:
+                if verdict != layout.EQUAL:
                     better = verdict  # the innermost part tells
-        if better > 0:
+        if better == layout.NEITHER:
+            return 0
+        if better == layout.BETTER:
             self.pending[before, layout.PENDING_ROOT] = self.pending[row, layout.PENDING_ROOT]
             self.pending_starts[before] = self.pending_starts[row]
-        return 1 if better else 0
+        return better != layout.EQUAL
 
     def _choose(self) -> cython.int:
         self.depth = layout.SCOPES - 1
         while self.depth >= 0:
             self._choose_of()
             self.depth -= 1
+        if self.largest:
+            self._choose_largest()
         return 0
+
+    def _choose_largest(self) -> cython.int:
+        """Of the matches that are complete only those arrive that no other contains."""
+        row: cython.int
+        self.depth = 0
+        for row in range(self.n_pending):
+            to: cython.int = self.pending[row, layout.PENDING_STATE]
+            complete: cython.bint = to >= 0 and self.accepting[to] and self.final[to]
+            if complete and self._start(self.pending[row, layout.PENDING_ROOT]) < self.bound:
+                complete = False  # a part inside has let it outlive the window
+            self.leaving[row, 0] = layout.CHOOSE_LARGEST_OF_ALL if complete else layout.NONE
+            self.begun_at[row, 0] = 0
+        return self._choose_of()
 
     def _choose_of(self) -> cython.int:
         """Of what leaves parts inside `depth` others, only the best arrives."""
@@ -128,12 +161,30 @@ class ScopedStepper(Stepper):
         for row in range(self.n_pending):
             if self.leaving[row, self.depth] >= 0:
                 best = self._rival(row)
-                if self._beats(row, best) > 0:
+                if _way(self.leaving[row, self.depth]) >= layout.CHOOSE_LARGEST:
+                    self.next_rival[row] = layout.NONE if best == row else best
+                    self._set_rival(row)
+                elif self._beats(row, best) == layout.BETTER:
                     self._set_rival(row)
         for row in range(self.n_pending):
-            if self.leaving[row, self.depth] >= 0 and self._beats(self._rival(row), row) > 0:
+            if self.leaving[row, self.depth] >= 0 and self._is_beaten(row):
                 self.pending[row, layout.PENDING_STATE] = layout.NONE
         return 0
+
+    def _is_beaten(self, row: cython.int) -> cython.bint:
+        """Whether a row of the same scope is better. The rivals of one that is to be contained in
+        no other are linked; if it has left the window, it does not matter."""
+        other: cython.int = self._rival(row)
+        if _way(self.leaving[row, self.depth]) < layout.CHOOSE_LARGEST:
+            return self._beats(other, row) == layout.BETTER
+        if self._start(self.pending[row, layout.PENDING_ROOT]) < self.bound:
+            return False
+        while other >= 0:
+            self.steps += 1
+            if self._beats(other, row) == layout.BETTER:
+                return True
+            other = self.next_rival[other]
+        return False
 
     # ------------------------------------------------------------ the best of each scope, hashed
 
@@ -180,41 +231,49 @@ class ScopedStepper(Stepper):
     # ------------------------------------------------------------ comparing
 
     def _beats(self, row: cython.int, other: cython.int) -> cython.int:
-        """1 if what a pending row has marked in its scope beats what another has, -1 if it is
-        beaten, 0 if both are equal."""
+        """Whether what a pending row has marked in its scope is better than what another has."""
         if row == other:
-            return 0
+            return layout.EQUAL
         return self._compared(
             self.pending[row, layout.PENDING_ROOT],
             self.pending[other, layout.PENDING_ROOT],
             self.begun_at[row, self.depth],
-            self.leaving[row, self.depth] & 1,
+            _way(self.leaving[row, self.depth]),
         )
 
     def _compared(
-        self, a: cython.int, b: cython.int, begin: cython.longlong, latest: cython.bint
+        self, a: cython.int, b: cython.int, begin: cython.longlong, way: cython.int
     ) -> cython.int:
         """The same for two heaps whose matches have the same events from `begin` on: from the last
-        event to the first. Where the latest events win, the first difference decides, else the
-        last."""
-        verdict: cython.int = 0
+        event to the first. Where the latest events win, the first difference decides, and where the
+        earliest do, the last."""
+        verdict: cython.int = layout.EQUAL
+        new: cython.int
         while a != b:
-            if not self._inside(a, begin):
-                return -1 if self._inside(b, begin) else verdict
-            if not self._inside(b, begin):
-                return 1
-            if self.wide[a, layout.NODE_EVENT] == self.wide[b, layout.NODE_EVENT]:
+            both: cython.bint = self._inside(a, begin) and self._inside(b, begin)
+            if both and self.wide[a, layout.NODE_EVENT] == self.wide[b, layout.NODE_EVENT]:
                 a = self._link(a)
                 b = self._link(b)
                 continue
-            if self.wide[a, layout.NODE_EVENT] > self.wide[b, layout.NODE_EVENT]:
-                verdict = 1
+            if both:
+                new = layout.WORSE
+                if self.wide[a, layout.NODE_EVENT] > self.wide[b, layout.NODE_EVENT]:
+                    new = layout.BETTER
+            elif self._inside(a, begin):
+                new = layout.BETTER
+            elif self._inside(b, begin):
+                new = layout.WORSE
+            else:
+                return verdict
+            if way >= layout.CHOOSE_LARGEST and verdict == -new:
+                return layout.NEITHER
+            if way == layout.CHOOSE_LATEST or not both:
+                return new
+            verdict = new
+            if new == layout.BETTER:
                 a = self._link(a)
             else:
-                verdict = -1
                 b = self._link(b)
-            if latest:
-                return verdict
         return verdict
 
     def _inside(self, n: cython.int, begin: cython.longlong) -> cython.bint:
@@ -224,34 +283,89 @@ class ScopedStepper(Stepper):
     def _compared_in_scopes(self, a: cython.int, b: cython.int, c: cython.int) -> cython.int:
         """The same for two heaps of one configuration: the innermost part that tells decides."""
         s: cython.int = self.state_of[c]
-        verdict: cython.int = 0
+        verdict: cython.int = layout.EQUAL
         d: cython.int = layout.SCOPES - 1
-        while d >= 0 and verdict == 0:
+        while d >= 0 and verdict == layout.EQUAL:
             if self.scope[s, d] >= 0:
                 begin: cython.longlong = _ordinal(self.values[c, self.scope[s, d]])
-                verdict = self._compared(a, b, begin, self.chooser[s, d] & 1)
+                verdict = self._compared(a, b, begin, _way(self.chooser[s, d]))
             d -= 1
         return verdict
 
-    def _join_scope(self, c: cython.int, row: cython.int) -> cython.int:
-        """The better one stays; whatever has marked something beats what has not."""
-        begin: cython.longlong = _ordinal(self.values[c, self.scope[self.state_of[c], 0]])
-        here: cython.int = self.root[c]
+    def _join_scope(self, to: cython.int, row: cython.int) -> cython.int:
+        """What is better than the row is left alone, and what is worse goes."""
         new: cython.int = self.pending[row, layout.PENDING_ROOT]
-        if self._inside(here, begin) or self._inside(new, begin):
-            better: cython.int = self._compared_in_scopes(new, here, c)
-            if better > 0:
-                self.root[c] = new
-            elif better == 0 and here != new:
-                self.root[c] = self._meld(here, new)
-            self.empty[c] = layout.NONE
-            if better >= 0 and self._outlives(c):
-                self._thin_out(c)
-            return 0
-        if here != new:
-            self.root[c] = self._meld(here, new)
-        self.empty[c] = self._later(self.empty[c], self.pending[row, layout.PENDING_EMPTY])
+        arrived: cython.int = layout.NONE
+        c: cython.int = self._find(to, row)
+        while c >= 0:
+            after: cython.int = self._find_from(self.chain[c], to, row)
+            verdict: cython.int = self._compared_in_scopes(new, self.root[c], c)
+            if verdict == layout.WORSE:
+                return 0
+            if verdict == layout.EQUAL:
+                self._join_equal(c, row)
+                return 0
+            if verdict == layout.BETTER:
+                if arrived >= 0:
+                    self._drop(c)
+                else:
+                    arrived = c
+            c = after
+        if arrived < 0:
+            arrived = self._new(to, row)
+        self.root[arrived] = new
+        self.empty[arrived] = self.pending[row, layout.PENDING_EMPTY]
+        if self.ordered.by[to] >= 0:
+            self._note_rank(arrived)
+        if self._outlives(arrived) and self._has_marked(arrived):
+            self._thin_out(arrived)
         return 0
+
+    def _join_equal(self, c: cython.int, row: cython.int) -> cython.int:
+        """A configuration has marked the same events in its scopes as a pending row."""
+        new: cython.int = self.pending[row, layout.PENDING_ROOT]
+        if self.root[c] != new:
+            self.root[c] = self._meld(self.root[c], new)
+        if self._has_marked(c):
+            self.empty[c] = layout.NONE
+        else:
+            self.empty[c] = self._later(self.empty[c], self.pending[row, layout.PENDING_EMPTY])
+        return 0
+
+    def _has_marked(self, c: cython.int) -> cython.bint:
+        """Whether the partial matches of a configuration have marked events in its scopes."""
+        begin: cython.longlong = _ordinal(self.values[c, self.outer[self.state_of[c]]])
+        return self._inside(self.root[c], begin)
+
+    # ------------------------------------------------------------ the best of an order
+
+    def _ranks(self, s: cython.int) -> cython.bint:
+        way: cython.int = self._only_way(s)
+        return way == layout.CHOOSE_EARLIEST or way == layout.CHOOSE_LATEST
+
+    def _only_way(self, s: cython.int) -> cython.int:
+        """How the only part chooses that a state is inside of; NONE, if there are several."""
+        way: cython.int = layout.NONE
+        d: cython.int
+        for d in range(layout.SCOPES):
+            if self.scope[s, d] >= 0:
+                if way != layout.NONE:
+                    return layout.NONE
+                way = _way(self.chooser[s, d])
+        return way
+
+    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
+        """Where the latest events win, the last one; else the first, the sooner the better."""
+        s: cython.int = self.state_of[c]
+        r: cython.int = self.root[c]
+        begin: cython.longlong = _ordinal(self.values[c, self.outer[s]])
+        if self.empty[c] != layout.NONE or not self._inside(r, begin):
+            return layout.LATEST
+        if self._only_way(s) == layout.CHOOSE_LATEST:
+            return self.wide[r, layout.NODE_EVENT]
+        while self._inside(self._link(r), begin):
+            r = self._link(r)
+        return -self.wide[r, layout.NODE_EVENT]
 
     # ------------------------------------------------------------ what is never chosen
 
@@ -272,9 +386,9 @@ class ScopedStepper(Stepper):
             easier: cython.int = 0 if other == c else self._easier(c, other)
             if easier != 0 and self.root[other] and self.empty[other] == layout.NONE:
                 better: cython.int = self._compared_in_scopes(self.root[c], self.root[other], c)
-                if easier > 0 and better > 0:
+                if easier > 0 and better == layout.BETTER:
                     self._drop(other)
-                elif easier < 0 and better < 0:
+                elif easier < 0 and better == layout.WORSE:
                     self._drop(c)
                     return 0
             looks -= 1
@@ -302,6 +416,11 @@ class ScopedStepper(Stepper):
                 return 0
             verdict = side
         return verdict
+
+
+def _way(chooser: cython.int) -> cython.int:
+    """How a slot chooses."""
+    return chooser % layout.CHOOSE_WAYS
 
 
 def _ordinal(value: cython.longlong) -> cython.longlong:

@@ -13,17 +13,22 @@ cdef class Stepper:
     cdef bint ambiguous
     cdef long long enough
     cdef long long n_completed
+    cdef bint ends_apart
+    cdef bint ranked
+    cdef long long n_ended
     cdef int[:, ::1] head
     cdef int[:, ::1] moving
     cdef int[::1] n_moving
     cdef int[::1] edges
     cdef unsigned char[::1] accepting
+    cdef unsigned char[::1] final
     cdef unsigned char[::1] closing
     cdef int closed
     cdef int[::1] gap_to
     cdef int[::1] gap_copy
     cdef int[::1] slot_counts
     cdef int[:, ::1] scope
+    cdef int[::1] outer
     cdef int[:, ::1] chooser
     cdef int[:, ::1] easier
     cdef int[::1] programs
@@ -148,6 +153,15 @@ cdef class Stepper:
     @cython.final
     cdef int _read_in_order(self, int s, int at, long long e) except? -1 nogil
     @cython.final
+    cdef int _read_best(self, int s, int at, long long e) except? -1 nogil
+    cdef long long _rank_of(self, int c) except? -1 nogil
+    cdef long long _rank_in_scope(self, int c) noexcept nogil
+    cdef bint _ranks(self, int s) noexcept nogil
+    @cython.final
+    cdef bint _wants_best(self, int s, int at) noexcept nogil
+    @cython.final
+    cdef int _note_rank(self, int c) except? -1 nogil
+    @cython.final
     cdef int _put_in_order(self, int s, int by) except? -1 nogil
     @cython.final
     cdef bint _has_enough(self, int at) noexcept nogil
@@ -170,16 +184,19 @@ cdef class Stepper:
     ) except? -1 nogil
     @cython.final
     cdef inline int _settle(self) except? -1 nogil
+    cdef int _end(self, int label, int r, int unseen) except? -1 nogil
     cdef bint _outlives(self, int c) noexcept nogil
     cdef int _note_scope(self, int row, int c) except? -1 nogil
     cdef int _choose(self) except? -1 nogil
-    cdef int _join_scope(self, int c, int row) except? -1 nogil
+    cdef int _join_scope(self, int to, int row) except? -1 nogil
     @cython.final
     cdef int _sort_arrivals(self) except? -1 nogil
     @cython.final
     cdef inline long long _bucket(self, int s, long long value) noexcept nogil
     @cython.final
     cdef inline int _find(self, int s, int row) noexcept nogil
+    @cython.final
+    cdef inline int _find_from(self, int c, int s, int row) noexcept nogil
     @cython.final
     cdef int _new(self, int s, int row) except? -1 nogil
     @cython.final

@@ -95,6 +95,9 @@ class Stepper:
         self.too_many_steps = False
         self.enough = -1 if options.enough is None else options.enough
         self.n_completed = 0
+        self.ends_apart = False
+        self.ranked = False
+        self.n_ended = 0
         self._set_nodes(np.zeros((16 * layout.FIRST_ROOM, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
@@ -148,11 +151,13 @@ class Stepper:
         self.n_moving = self.table.n_moving
         self.edges = self.table.edges
         self.accepting = self.table.accepting
+        self.final = self.table.final
         self.closing = self.table.closing
         self.gap_to = self.table.gap_to
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
         self.scope = self.table.scope
+        self.outer = self.table.outer
         self.chooser = self.table.chooser
         self.easier = self.table.easier
         self.programs = self.table.programs
@@ -349,6 +354,7 @@ class Stepper:
         left: cython.bint = False
         before: cython.longlong = self.steps
         self.n_completed = 0
+        self.n_ended = 0
         if not self.expiring:
             skipped: cython.longlong = self.positions[e] - self.position - 1
             self.position = self.positions[e]
@@ -477,6 +483,12 @@ class Stepper:
         if value == layout.NULL:
             return 0
         c: cython.int
+        one: cython.bint = self._wants_best(s, at)
+        if self.ordered.by[s] == by and one and not self.ordered.mixed[s]:
+            self.ordered.begin(s, value, self.edges[at + layout.EDGES_ORDER] & 1)
+            self._read_best(s, at, e)
+            self.ordered.end()
+            return 0
         if self.ordered.by[s] == by:
             self.ordered.begin(s, value, self.edges[at + layout.EDGES_ORDER] & 1)
             c = self.ordered.step()
@@ -486,16 +498,64 @@ class Stepper:
             self.ordered.end()
             return 0
         looked: cython.longlong = self.steps
-        moved: cython.int = self.n_pending
+        moved: cython.longlong = self.n_pending + self.n_ended
         c = self.first[s]
         while c >= 0 and not self._has_enough(at):
             after: cython.int = self.following[c]
             self._go(c, s, at, e)
             c = after
         looked = self.steps - looked
-        if looked > self.order_from + 4 * (self.n_pending - moved):
+        moved = 0 if one else self.n_pending + self.n_ended - moved
+        if looked > self.order_from + 4 * moved:
             self._put_in_order(s, by)
         return 0
+
+    def _wants_best(self, s: cython.int, at: cython.int) -> cython.bint:
+        """Whether only the best of those that can move is wanted: all that can happen is that
+        matches are completed, or leave the only part that chooses."""
+        if self.scoped and self.outer[s] >= 0:
+            return self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_LEAVES and self._ranks(s)
+        return self.ranked and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
+
+    def _ranks(self, s: cython.int) -> cython.bint:
+        """Whether the configurations of a state inside parts that choose have ranks."""
+        return False
+
+    def _read_best(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+        """The configurations of a walk complete matches, of which the best is wanted."""
+        scoped: cython.bint = self.scoped and self.outer[s] >= 0
+        best: cython.longlong = layout.NO_BOUND
+        c: cython.int = self.ordered.step_to_best(best)
+        while c >= 0:
+            rank: cython.longlong = self._rank_in_scope(c) if scoped else self._rank_of(c)
+            self.ordered.rank[c] = rank
+            if rank >= best:
+                before: cython.int = self.n_pending
+                self._go(c, s, at, e)
+                if self.n_pending > before and rank != layout.LATEST:
+                    best = rank
+            c = self.ordered.step_to_best(best)
+        return 0
+
+    def _note_rank(self, c: cython.int) -> cython.int:
+        """A configuration in order has come, or has a new partial match."""
+        s: cython.int = self.state_of[c]
+        if self.scoped and self.outer[s] >= 0:
+            if self._ranks(s):
+                self.ordered.set_group(s, self.values[c, self.outer[s]])
+                self.ordered.set_rank(c, self._rank_in_scope(c))
+        elif self.ranked:
+            self.ordered.set_rank(c, self._rank_of(c))
+        return 0
+
+    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
+        """The same inside a part that chooses."""
+        return layout.LATEST
+
+    def _rank_of(self, c: cython.int) -> cython.longlong:
+        """How good the best partial match of a configuration is, as far as one number can tell:
+        what has a greater one is better (`ranked`). LATEST, where it is not known."""
+        return layout.LATEST
 
     def _put_in_order(self, s: cython.int, by: cython.int) -> cython.int:
         """From now on the configurations of a state are ordered."""
@@ -505,6 +565,7 @@ class Stepper:
         c: cython.int = self.first[s]
         while c >= 0:
             self.ordered.enter(s, c, self.values[c, by >> 1])
+            self._note_rank(c)
             c = self.following[c]
         return 0
 
@@ -533,6 +594,8 @@ class Stepper:
                     continue
                 if label == layout.UNMARKED and to == s:
                     stays = True
+                elif self.ends_apart and self.final[to] and self.accepting[to]:
+                    self._end(label, r, unseen)
                 else:
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
                     if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
@@ -739,6 +802,11 @@ class Stepper:
         self.n_pending = n + 1
         return 0
 
+    def _end(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
+        """Matches are complete, and nothing can be added to them (`ends_apart`: they need not
+        arrive anywhere)."""
+        return 0
+
     def _settle(self) -> cython.int:
         """What is on its way arrives, and joins what agrees with it on state and values.
 
@@ -777,14 +845,16 @@ class Stepper:
                 # out of its window, so nothing melds with it
                 self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
                 continue
+            if self.scoped and self.outer[to] >= 0:
+                self._join_scope(to, i)
+                continue
             c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
-            if self.scoped and self.scope[to, 0] >= 0:
-                self._join_scope(c, i)
-                continue
             self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
             self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
+            if self.n_slots and self.ordered.by[to] >= 0:
+                self._note_rank(c)
         return 0
 
     # ------------------------------------------------------------ parts that choose (`scopes`)
@@ -802,8 +872,8 @@ class Stepper:
         """Of what is on its way out of a part that chooses, only the best arrives."""
         return 0
 
-    def _join_scope(self, c: cython.int, row: cython.int) -> cython.int:
-        """A pending row joins a configuration inside a part that chooses."""
+    def _join_scope(self, to: cython.int, row: cython.int) -> cython.int:
+        """A pending row arrives in a state inside a part that chooses."""
         return 0
 
     # ------------------------------------------------------------ the order of arrivals
@@ -843,7 +913,11 @@ class Stepper:
         slots: cython.int = self.slot_counts[s]
         if slots == 0:
             return self.first[s]
-        c: cython.int = self.buckets[self._bucket(s, self.pending_values[row, 0])]
+        return self._find_from(self.buckets[self._bucket(s, self.pending_values[row, 0])], s, row)
+
+    def _find_from(self, c: cython.int, s: cython.int, row: cython.int) -> cython.int:
+        """The same of the configurations that are hashed like c, from c on."""
+        slots: cython.int = self.slot_counts[s]
         k: cython.int
         while c >= 0:
             if self.state_of[c] == s:

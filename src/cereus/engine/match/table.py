@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.automata.memory.chosen import LATEST
+from cereus.automata.memory.chosen import EARLIEST, LARGEST, LARGEST_OF_ALL, LATEST
 from cereus.automata.memory.filters import GREATER
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.memory.values import ValuedLetter
@@ -80,6 +80,12 @@ UPDATES = {
     "scope": layout.UPDATE_SCOPE,
     "insert": layout.UPDATE_INSERT,
 }
+CHOOSES = {
+    EARLIEST: layout.CHOOSE_EARLIEST,
+    LATEST: layout.CHOOSE_LATEST,
+    LARGEST: layout.CHOOSE_LARGEST,
+    LARGEST_OF_ALL: layout.CHOOSE_LARGEST_OF_ALL,
+}
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
 CLOSED: States = frozenset({"closed"})
@@ -97,12 +103,12 @@ class TransitionTable:
     `head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`;
     `programs` has what they check and which values they take along, `constants` what its terms
     refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
-    event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose, the
-    outermost part first (-1: no more), and `chooser[s]` the number of each with how it chooses
-    (`_chooser`); `easier[s]` has the slots, as bits, of which smaller values do, and greater ones,
-    whatever others do. `moving[c]` lists the states that do not, as far as is known, STAY on class
-    c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves a state that is
-    `final`.
+    event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
+    the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
+    number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
+    do, and greater ones, whatever others do. `moving[c]` lists the states that do not, as far as is
+    known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves
+    a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -135,6 +141,7 @@ class TransitionTable:
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.scope: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
+        self.outer: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
         self.easier: npt.NDArray[np.int32] = np.zeros((4, 2), np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
@@ -250,9 +257,19 @@ class TransitionTable:
         )
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
-        stays_or_ends = layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
         order = self._order(state, others) if stays and column < 0 else (-1, -1)
-        return [len(others), column, stays_or_ends, *order, *written]
+        return [len(others), column, self._stays(state, stays, others), *order, *written]
+
+    def _stays(self, state: int, stays: bool, others: list[JointMove[int]]) -> int:
+        """Whether runs may stay, and what all other moves have in common."""
+        if stays and self.outer[state] >= 0 and self._all_leave(others):
+            return layout.STAYS_OR_LEAVES
+        return layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
+
+    def _all_leave(self, moves: list[JointMove[int]]) -> bool:
+        """Whether moves mark the event, and lead to states without slots."""
+        without = all(not self.slot_counts[self.number(move.states)] for move in moves)
+        return without and all(move.label != layout.UNMARKED for move in moves)
 
     def _all_end(self, moves: list[JointMove[int]]) -> bool:
         """Whether moves lead to nothing but complete matches that nothing can be added to."""
@@ -480,12 +497,13 @@ class TransitionTable:
 
     def _note_scopes(self, number: int) -> None:
         """A part that chooses has a greater number than those inside it."""
-        choosing = [
-            (slot.number, place) for place, slot in enumerate(self.layouts[number]) if slot.chooses
-        ]
-        for depth, (_, place) in enumerate(sorted(choosing, reverse=True)[: layout.SCOPES]):
+        choosing = [place for place, slot in enumerate(self.layouts[number]) if slot.chooses]
+        for place in choosing:
+            slot = self.layouts[number][place]
+            depth = layout.SCOPES - 1 - slot.side
             self.scope[number, depth] = place
-            self.chooser[number, depth] = _chooser(self.layouts[number][place])
+            self.chooser[number, depth] = layout.CHOOSE_WAYS * slot.number + CHOOSES[slot.chooses]
+        self.outer[number] = max(choosing, default=layout.NONE)
         if choosing and len(self.layouts[number]) < MOST_BITS:
             for place, slot in enumerate(self.layouts[number]):
                 if slot.easier:
@@ -522,13 +540,9 @@ class TransitionTable:
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
         none = np.full((old, layout.SCOPES), layout.NONE, np.int32)
         self.scope = np.concatenate([self.scope, none])
+        self.outer = np.concatenate([self.outer, np.full(old, layout.NONE, np.int32)])
         self.chooser = np.concatenate([self.chooser, none])
         self.easier = np.concatenate([self.easier, np.zeros((old, 2), np.int32)])
-
-
-def _chooser(slot: Slot) -> int:
-    """A number for a slot that chooses: odd where the latest events win."""
-    return 2 * slot.number + (slot.chooses == LATEST)
 
 
 def _no_state(error: Exception) -> SnapshotError:

@@ -14,8 +14,8 @@ from cereus.clauses.tree import TIMEOUTS, TimeWindow, Window
 from cereus.engine.executor import Executor
 from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.split import Split, split_of_plan
-from cereus.explain.analysis import slowness
 from cereus.explain.explain import explain
+from cereus.explain.slowness import slowness
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.language.kept import kept

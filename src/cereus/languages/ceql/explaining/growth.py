@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cereus.automata.memory.filters import Side, Value
 from cereus.automata.memory.intervals import is_interval
 from cereus.clauses.tree import Strategy
-from cereus.explain.conditions import comparisons
+from cereus.explain.slowness import comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
@@ -23,9 +23,8 @@ from cereus.languages.ceql.operators.absence import conditions as absent_conditi
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
-from cereus.languages.ceql.planning.choosing import CHOSEN, choices, exception_refusal
+from cereus.languages.ceql.planning.choosing import choices, exception_refusal, max_refusal
 from cereus.languages.ceql.planning.rewrite import rewrite
-from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
@@ -47,8 +46,7 @@ def conditions(plan: Plan) -> list[Condition]:
     if not plan.traits.correlated:
         return []
     formula = rewrite(formula_of(plan), RULES)
-    is_max = plan.query.strategy is Strategy.MAX
-    where = CHOSEN if is_max and compares_matches(Strategy.MAX, formula) else None
+    where = max_refusal(plan.query, formula)
     compared = _conditions(formula, where, dict(choices(formula)))
     return list({(each.predicate, each.why): each for each in compared}.values())
 

@@ -17,7 +17,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
-from cereus.languages.ceql.planning.choosing import CHOSEN
+from cereus.languages.ceql.planning.choosing import max_refusal
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
@@ -72,8 +72,9 @@ def build(
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
     facts = _facts(query)
-    compares = query.strategy is Strategy.MAX and not facts.one_size
-    why_values = CHOSEN if compares else SKIPPED if query.skip is not None else None
+    why_values = max_refusal(query, query.formula)
+    if query.skip is not None:
+        why_values = SKIPPED
     made = lowered(
         formula,
         _streams(query, stream),
@@ -82,6 +83,7 @@ def build(
         why_values=why_values,
         correlated=correlated,
         chooses=not (query.count or query.timeouts or query.strategy is Strategy.STRICT),
+        largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0

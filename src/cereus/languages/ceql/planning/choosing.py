@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cereus.automata.memory.chosen import MOST_NESTED
-from cereus.clauses.tree import EventWindow, Strategy
+from cereus.clauses.tree import AnyQuery, EventWindow, Strategy
 from cereus.expr.tree import Comparison, is_local, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import operands_of
 from cereus.languages.ceql.operators.absence import is_correlated
+from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.languages.ceql.order import leaf_order
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.scope import bound, mentioned
 
-CHOSEN = "MAX compares whole runs"
+WHOLE_RUNS = "MAX compares whole runs"
 PILING = "all its runs are remembered, inside the window or not, and more as the stream goes on"
 AROUND = f"what stands around a strategy asks about the events that it chooses from: {PILING}"
 NESTED = f"more than {MOST_NESTED} strategies stand inside each other: {PILING}"
@@ -38,6 +40,12 @@ def choices(formula: cel.Formula) -> Iterator[tuple[cel.Select, str | None]]:
     return _choices(formula, None, 0)
 
 
+def nested(formula: cel.Formula) -> int:
+    """How many of these strategies stand inside each other."""
+    here = isinstance(formula, cel.Select) and is_choice(formula)
+    return here + max(map(nested, formula.children()), default=0)
+
+
 def _choices(
     formula: cel.Formula, around: str | None, depth: int
 ) -> Iterator[tuple[cel.Select, str | None]]:
@@ -50,6 +58,15 @@ def _choices(
         yield from _choices(child, why, depth)
 
 
+def max_refusal(query: AnyQuery, formula: cel.Formula) -> str | None:
+    """Why the kernel cannot choose for MAX around all of a query. Where a window bounds matches
+    that may end before they are reported, all of them are listed."""
+    if query.strategy is not Strategy.MAX or not compares_matches(Strategy.MAX, formula):
+        return None
+    unlisted = query.window is None and not ends_marked(formula)
+    return WHOLE_RUNS if query.timeouts or unlisted else None
+
+
 def exception_refusal(exception: cel.Formula) -> str | None:
     """Why the exception of UNLESS cannot be watched by itself, if it compares events."""
     looks_back = any(isinstance(n, cel.Without) and _compares(n) for n in exception.walk())
@@ -59,6 +76,19 @@ def exception_refusal(exception: cel.Formula) -> str | None:
 def is_choice(node: cel.Select) -> bool:
     """Whether a strategy compares matches, and these compare events."""
     return compares_matches(node.strategy, node.body) and compares_events(node.body)
+
+
+def begins_apart(formula: cel.Formula) -> bool:
+    """Whether an event that a match begins with is never another event of a match, as their types
+    show: then no match contains one that begins at another event."""
+    if any(isinstance(node, cel.Project) or may_be_nothing(node) for node in formula.walk()):
+        return False
+    leaves, before = leaf_order(formula)
+    followers = {second for _, second in before}
+    first = [leaf.label for leaf in leaves if leaf.place not in followers]
+    later = [leaf.label for leaf in leaves if leaf.place in followers]
+    names = frozenset[str]().union(*first)
+    return bool(first) and all(names.isdisjoint(label) for label in later)
 
 
 def compares_events(formula: cel.Formula) -> bool:
@@ -88,8 +118,6 @@ def _is_between(predicate: cel.Predicate) -> bool:
 
 def _refusal(node: cel.Select) -> str | None:
     """Why the kernel cannot choose, wherever the strategy stands."""
-    if node.strategy is Strategy.MAX:
-        return CHOSEN
     return None if ends_marked(node.body) else ENDS
 
 

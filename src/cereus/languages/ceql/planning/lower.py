@@ -11,7 +11,14 @@ import pyarrow as pa
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
-from cereus.automata.memory.chosen import EARLIEST, LATEST, ChosenInSlots
+from cereus.automata.memory.chosen import (
+    EARLIEST,
+    LARGEST,
+    LARGEST_OF_ALL,
+    LATEST,
+    Begins,
+    ChosenInSlots,
+)
 from cereus.automata.memory.distance import (
     LEFT,
     NEXT,
@@ -37,10 +44,12 @@ from cereus.languages.ceql.operators.absence import alternatives, is_correlated,
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.choosing import (
+    begins_apart,
     choices,
     compares_events,
     exception_refusal,
     is_choice,
+    nested,
 )
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
@@ -90,16 +99,17 @@ def lowered(
     why_values: str | None = None,
     correlated: bool = True,
     chooses: bool = True,
+    largest: bool = False,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
-    may choose for strategies inside it."""
+    may choose for strategies inside it; `largest`: with slots, for MAX around all of it."""
     refusals = [why or (None if chooses else CANNOT_CHOOSE) for _, why in choices(formula)]
     why_values = next(filter(None, [why_values, *refusals]), None)
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(
             streams, FormulaSlots(types), schema=schema, stream=stream
-        ).lowered(formula),
+        ).lowered(formula, largest=largest),
         lambda: FormulaLowering(
             streams, correlated=correlated, schema=schema, stream=stream
         ).lowered(formula),
@@ -144,8 +154,10 @@ class FormulaLowering:
     comparisons: int = 0
     scoped: bool = False
 
-    def lowered(self, formula: cel.Formula) -> Lowered[Automaton]:
+    def lowered(self, formula: cel.Formula, *, largest: bool = False) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
+        if largest and self.comparisons:
+            automaton = self._in_scope(formula, automaton, LARGEST_OF_ALL, Begins.MARKING)
         return Lowered(
             automaton,
             self.tests.tests,
@@ -210,19 +222,28 @@ class FormulaLowering:
             case cel.Select(strategy, body):
                 automaton = self.automaton(body)
                 if self.slots is not None and is_choice(formula):
-                    return self._chosen(strategy, automaton)
+                    return self._chosen(strategy, body, automaton)
                 compares = strategy not in CHOOSING or compares_matches(strategy, body)
                 return select(strategy, automaton) if compares else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _chosen(self, strategy: Strategy, automaton: Automaton) -> Automaton:
+    def _chosen(self, strategy: Strategy, body: cel.Formula, automaton: Automaton) -> Automaton:
         """The kernel chooses among matches whose events are compared."""
+        if strategy is not Strategy.MAX:
+            chooses = EARLIEST if strategy is Strategy.NEXT else LATEST
+            return self._in_scope(body, automaton, chooses, Begins.READING)
+        begins = Begins.MARKING if begins_apart(body) else Begins.READING
+        return self._in_scope(body, automaton, LARGEST, begins)
+
+    def _in_scope(
+        self, body: cel.Formula, automaton: Automaton, chooses: str, begins: Begins
+    ) -> Automaton:
+        """The automaton of a body, among whose matches the kernel chooses."""
         assert self.slots is not None
         self.scoped = True
         self.comparisons += 1
         self.slots.count += 1
-        chooses = EARLIEST if strategy is Strategy.NEXT else LATEST
-        return ChosenInSlots(automaton, self.comparisons, chooses)
+        return ChosenInSlots(automaton, self.comparisons, chooses, nested(body), begins)
 
     def _repeated(self, node: cel.Repeated) -> Automaton:
         fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)
