@@ -259,7 +259,7 @@ class PatternExecutor(Executor):
     def sharing(self) -> Sharing | None:
         if self.following is not None or self.timeouts is not None:
             return None
-        self.results.notes_keys = True
+        self.results.notes_keys = bool(self.plan.keys)
         return Sharing(self.readers, self.results.order_of_last)
 
     def skip_to(self, row: int) -> None:

@@ -112,6 +112,7 @@ def sizes(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_options, "ORDER_FROM", order)
         patch.setattr(runner, "CHUNK", chunk)
+        patch.setattr(runner, "LONG_CHUNK", chunk)
         patch.setattr(kernel_options, "SWEEP_AT", sweep)
         patch.setattr(runner, "TIDY_AT", sweep)
         yield

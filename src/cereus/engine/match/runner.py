@@ -49,7 +49,10 @@ from cereus.plan.traits import ChosenBy
 from cereus.state import checked
 
 CHUNK = 1 << 14
-"""Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
+"""Matches in one turn of the kernel, at first: few, as most batches have few matches."""
+LONG_CHUNK = 1 << 16
+"""Where one turn is not enough. What is done in Python once for each turn was up to a fifth of a run
+with millions of matches, and threads wait there for each other."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
 FOR_EVER = 2**63 - 1
@@ -116,6 +119,7 @@ class Runner:
             chunk_size or CHUNK,
             with_labels=plan.traits.labelled,
             totals=len(plan.totals) if plan.query.count else None,
+            most=chunk_size or LONG_CHUNK,
         )
 
     def _begin(self, cache: TableCache, reading: Reading, tests: Classifier) -> None:
@@ -346,7 +350,9 @@ class Runner:
                 return
             if state != CHUNK_FULL:
                 self._limit_reached(state, kernel)
-            elif not kernel.match_count:
+            elif kernel.match_count:
+                self._buffers.filled()
+            else:
                 self._buffers.grow()
             del buffer
 

@@ -51,10 +51,14 @@ class BufferPool:
     """Buffers to be written to, again and again: fresh memory costs more than writing to it.
 
     A buffer that a result still refers to is left alone, so results never change under a reader.
+    Where matches are many, buffers become longer, up to `most` matches.
     """
 
-    def __init__(self, matches: int, *, with_labels: bool, totals: int | None = None) -> None:
+    def __init__(
+        self, matches: int, *, with_labels: bool, totals: int | None = None, most: int = 0
+    ) -> None:
         self._matches, self._with_labels, self._totals = matches, with_labels, totals
+        self._most = most
         self._cells = 8 * matches
         self._pool: list[ChunkBuffer] = []
 
@@ -73,6 +77,12 @@ class BufferPool:
         """One match did not fit: make the buffers longer."""
         self._cells *= 4
         self._pool = []
+
+    def filled(self) -> None:
+        """A buffer was filled, and there is more to come: longer ones take fewer turns."""
+        if self._matches < self._most:
+            self._matches = min(4 * self._matches, self._most)
+            self.grow()
 
 
 @dataclass(frozen=True)
