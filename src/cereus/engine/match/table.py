@@ -7,8 +7,8 @@ full determinisation would be exponential still runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ from cereus.state.damage import damaged
 MAX_STATES = 100_000
 MOST_CLASSES = 256
 """With more classes of events, it is not found out what all of them do (`only_marks`)."""
+MOST_PAIRS = 64
+"""With more pairs of states, it is not found out whether a match is found in several ways."""
 MOST_BITS = 31
 """Slots that fit into a word, one bit each."""
 
@@ -111,7 +113,7 @@ class TransitionTable:
     a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
-    may be possible: then one match may be found twice.
+    may be possible, and so may one end of both: then one match may be found twice.
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class TransitionTable:
         label_code: Callable[[Label], int],
         *,
         letters: list[int] | None = None,
+        alphabet: Callable[[], Sequence[int] | None] = lambda: None,
         max_states: int = MAX_STATES,
         max_steps: int | None = None,
     ) -> None:
@@ -128,6 +131,7 @@ class TransitionTable:
         self.max_states = max_states
         self.max_steps = max_steps
         self.letters: list[int] = [] if letters is None else letters
+        self.alphabet = alphabet
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
         self.head: npt.NDArray[np.int32] = np.full((8, 4), layout.UNKNOWN, np.int32)
@@ -252,7 +256,9 @@ class TransitionTable:
         if stays and not others:
             return []
         self.ambiguous |= any(
-            not a.excludes(b) and self._meet(self.number(a.states), self.number(b.states))
+            not a.excludes(b)
+            and self._meet(self.number(a.states), self.number(b.states))
+            and self._may_be_one(a.states, b.states)
             for a, b in combinations(moves, 2)
         )
         written = [value for move in others for value in self._written(state, move)]
@@ -282,6 +288,29 @@ class TransitionTable:
         return not any(
             self.final[a] and not self.accepting[b] for a, b in ((one, other), (other, one))
         )
+
+    def _may_be_one(self, one: States, other: States) -> bool:
+        """Whether partial matches that have marked the same events, and are in two states, may
+        mark the same events until both are reported at one event: True, where it takes too long to
+        find out. `alphabet` has all letters that may ever come."""
+        letters = self.alphabet()
+        if letters is None:
+            return True
+        pairs, todo = {(one, other)}, [(one, other)]
+        while todo and len(pairs) <= MOST_PAIRS:
+            first, second = todo.pop()
+            if first == second or (self._is_reported(first) and self._is_reported(second)):
+                return True
+            for letter in letters:
+                for a, b in product(self._moves(first, letter), self._moves(second, letter)):
+                    if a.label == b.label and (a.states, b.states) not in pairs:
+                        pairs.add((a.states, b.states))
+                        todo.append((a.states, b.states))
+        return bool(todo)
+
+    def _is_reported(self, subset: States) -> bool:
+        ends = (self.automaton.accepts(state) or self.automaton.closes(state) for state in subset)
+        return subset == CLOSED or any(ends)
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
         """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""
