@@ -44,8 +44,8 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
 
 def _compared_with_all(plan: Plan) -> list[str]:
     """A warning for each condition that no index helps to decide. Partial matches are found by what
-    they have to be equal to, or above, or below; an equality leaves few to be looked at."""
-    if not _is_long(plan):
+    they have to be equal to, or above, or below; an equality, or a key, leaves few of them."""
+    if plan.keys or not _is_long(plan):
         return []
     nodes = list(comparisons(plan.automaton))
     if any(isinstance(node, ComparisonFilter) and node.op == "=" for node in nodes):

@@ -8,7 +8,7 @@ full determinisation would be exponential still runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from cereus.automata.subset import (
     index_columns,
     index_orders,
     joint_moves,
+    may_end_alike,
     runs_in,
     slots_of,
 )
@@ -36,8 +37,6 @@ from cereus.state.damage import damaged
 MAX_STATES = 100_000
 MOST_CLASSES = 256
 """With more classes of events, it is not found out what all of them do (`only_marks`)."""
-MOST_PAIRS = 64
-"""With more pairs of states, it is not found out whether a match is found in several ways."""
 MOST_BITS = 31
 """Slots that fit into a word, one bit each."""
 
@@ -290,23 +289,13 @@ class TransitionTable:
         )
 
     def _may_be_one(self, one: States, other: States) -> bool:
-        """Whether partial matches that have marked the same events, and are in two states, may
-        mark the same events until both are reported at one event: True, where it takes too long to
-        find out. `alphabet` has all letters that may ever come."""
-        letters = self.alphabet()
-        if letters is None:
-            return True
-        pairs, todo = {(one, other)}, [(one, other)]
-        while todo and len(pairs) <= MOST_PAIRS:
-            first, second = todo.pop()
-            if first == second or (self._is_reported(first) and self._is_reported(second)):
-                return True
-            for letter in letters:
-                for a, b in product(self._moves(first, letter), self._moves(second, letter)):
-                    if a.label == b.label and (a.states, b.states) not in pairs:
-                        pairs.add((a.states, b.states))
-                        todo.append((a.states, b.states))
-        return bool(todo)
+        """Whether partial matches in two states that have marked the same events may become one
+        match. `alphabet` has all letters that may ever come."""
+
+        def moves(subset: States, letter: int) -> list[tuple[int, States]]:
+            return [(move.label, move.states) for move in self._moves(subset, letter)]
+
+        return may_end_alike(one, other, self.alphabet(), moves, self._is_reported)
 
     def _is_reported(self, subset: States) -> bool:
         ends = (self.automaton.accepts(state) or self.automaton.closes(state) for state in subset)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
+from cereus.automata.subset import MOST_LETTERS
 from cereus.engine.ingest.batch_reader import tests_of
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.letters import Letters
@@ -25,8 +26,6 @@ from cereus.plan.plan import Plan
 from cereus.state import checked
 
 CORES = os.cpu_count() or 1
-MOST_LETTERS = 64
-"""With more, it is not found out beforehand what all of them do."""
 
 
 class LabelCodes:
