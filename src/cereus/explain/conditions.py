@@ -15,12 +15,11 @@ from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import NOTHING, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns, may_end_alike
 from cereus.explain.analysis import PlanAnalysis
-from cereus.explain.slowness import comparisons
+from cereus.explain.slowness import SlotFilter, comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Attribute, Comparison, Expression, about, rebuild
 from cereus.plan.plan import Plan
 
-SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
 MATCHED_ONCE = "a match is found in one way only"
 MATCHED_AGAIN = "a match may be found in several ways: duplicates are removed"
 COUNTED_AGAIN = "a match may be found in several ways, so that COUNT(*) is refused when it happens"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.automata.memory.filters import ComparisonFilter, SlotFilter, TermFilter
+from cereus.automata.memory.absence import AbsenceFilter
+from cereus.automata.memory.distance import InSlots
+from cereus.automata.memory.filters import ComparisonFilter, TermFilter
 from cereus.automata.model import Automaton
 from cereus.clauses.tree import EventWindow, TimeWindow
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
 
+SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
+"""What registers decide."""
 LONG = 60_000_000
 MANY = 1_000
 """A window of more microseconds, or of more events, has so many values that it matters whether an
