@@ -97,8 +97,7 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
     ("where", "head", "why"),
     [
         ("A+ ; B FILTER A.card < B.card", "SELECT *", "every event of A"),
-        ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compares whole runs"),
-        ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compares whole runs"),
+        ("MAX(A+ ; B : NOT(C) FILTER A.card = B.card)", "SELECT *", "an event that is not marked"),
         (
             "A UNLESS ((B ; C) WITHOUT (A AS n FILTER n.card = C.card))",
             "SELECT *",

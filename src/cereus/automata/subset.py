@@ -6,8 +6,9 @@ that they lead to. All states of a set have the same slots set, so that a run in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cereus.automata.model import (
@@ -32,6 +33,10 @@ MOST_MOVES_EXPLORED = 30_000
 """The same where a set of states is only looked at."""
 ORDERS = ("<", "<=", ">", ">=")
 """Checks that only runs on one side of a value can satisfy."""
+MOST_LETTERS, MOST_PAIRS = 64, 64
+"""With more letters, or pairs of states, it is not found out whether two runs may end alike."""
+Place = TypeVar("Place")
+"""A state of the automaton that the kernel runs: a set of states, or its number."""
 Shown = TypeVar("Shown")
 """What is seen of a label: names of variables, or the kernel's number for them."""
 
@@ -142,3 +147,28 @@ class Determinised(Automaton):
 
     def slots(self, state: Any) -> Slots:
         return slots_of(self.body, state)
+
+
+def may_end_alike(
+    one: Place,
+    other: Place,
+    letters: Sequence[Letter] | None,
+    moves: Callable[[Place, Letter], Iterable[tuple[object, Place]]],
+    is_reported: Callable[[Place], bool],
+) -> bool:
+    """Whether two runs that have marked the same events may mark the same ones until both are
+    reported at one event: then one match is found twice. `moves` are labels and targets, `letters`
+    all that may come (None: not known). True, where it takes too long to find out."""
+    if letters is None or len(letters) > MOST_LETTERS:
+        return True
+    pairs, todo = {(one, other)}, [(one, other)]
+    while todo and len(pairs) <= MOST_PAIRS:
+        first, second = todo.pop()
+        if first == second or (is_reported(first) and is_reported(second)):
+            return True
+        for letter in letters:
+            for (label, to), (same, also) in product(moves(first, letter), moves(second, letter)):
+                if label == same and (to, also) not in pairs:
+                    pairs.add((to, also))
+                    todo.append((to, also))
+    return bool(todo)

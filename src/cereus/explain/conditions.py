@@ -13,14 +13,13 @@ from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import NOTHING, Check, Label, Slot
-from cereus.automata.subset import exclusive, index_columns
+from cereus.automata.subset import exclusive, index_columns, may_end_alike
 from cereus.explain.analysis import PlanAnalysis
-from cereus.explain.slowness import comparisons
+from cereus.explain.slowness import SlotFilter, comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Attribute, Comparison, Expression, about, rebuild
 from cereus.plan.plan import Plan
 
-SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
 MATCHED_ONCE = "a match is found in one way only"
 MATCHED_AGAIN = "a match may be found in several ways: duplicates are removed"
 COUNTED_AGAIN = "a match may be found in several ways, so that COUNT(*) is refused when it happens"
@@ -280,7 +279,7 @@ def ambiguity(analysis: PlanAnalysis) -> str:
     explored = explore_deterministic(
         plan.automaton, analysis.alphabet.letters, seen=lambda label: _seen(plan, label)
     )
-    if _ambiguous(explored):
+    if _ambiguous(explored, analysis.alphabet.letters):
         return COUNTED_AGAIN if plan.query.count else MATCHED_AGAIN
     return MATCHED_ONCE if explored.complete else MATCHED_UNKNOWN
 
@@ -290,11 +289,16 @@ def _seen(plan: Plan, label: Label) -> Label:
     return NOTHING if shown is None else shown or frozenset({"(not selected)"})
 
 
-def _ambiguous(explored: Explored) -> bool:
-    """Two moves may both be possible and mark an event alike, as `TransitionTable` decides."""
+def _ambiguous(explored: Explored, letters: tuple[int, ...]) -> bool:
+    """Two moves may both be possible and mark an event alike, and end alike, as `TransitionTable`
+    decides."""
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
+    ways: dict[tuple[int, int], list[tuple[Label, int]]] = {}
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
+        ways.setdefault((edge.source, edge.letter), []).append((edge.label, edge.target))
+    known = letters if explored.complete else None
+    reported = explored.accepting | explored.closing
     going_on = {edge.source for edge in explored.edges} | explored.closing
 
     def apart(one: int, other: int) -> bool:
@@ -305,6 +309,13 @@ def _ambiguous(explored: Explored) -> bool:
         not exclusive(first.checks, second.checks)
         and not apart(first.target, second.target)
         and not apart(second.target, first.target)
+        and may_end_alike(
+            first.target,
+            second.target,
+            known,
+            lambda state, letter: ways.get((state, letter), ()),
+            reported.__contains__,
+        )
         for edges in alike.values()
         for first, second in combinations(edges, 2)
     )

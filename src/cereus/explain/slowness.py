@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.automata.memory.filters import ComparisonFilter, SlotFilter, TermFilter
+from cereus.automata.memory.absence import AbsenceFilter
+from cereus.automata.memory.distance import InSlots
+from cereus.automata.memory.filters import ComparisonFilter, TermFilter
 from cereus.automata.model import Automaton
 from cereus.clauses.tree import EventWindow, TimeWindow
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
 
+SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
+"""What registers decide."""
 LONG = 60_000_000
 MANY = 1_000
 """A window of more microseconds, or of more events, has so many values that it matters whether an
@@ -44,8 +48,8 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
 
 def _compared_with_all(plan: Plan) -> list[str]:
     """A warning for each condition that no index helps to decide. Partial matches are found by what
-    they have to be equal to, or above, or below; an equality leaves few to be looked at."""
-    if not _is_long(plan):
+    they have to be equal to, or above, or below; an equality, or a key, leaves few of them."""
+    if plan.keys or not _is_long(plan):
         return []
     nodes = list(comparisons(plan.automaton))
     if any(isinstance(node, ComparisonFilter) and node.op == "=" for node in nodes):

@@ -66,3 +66,33 @@ def test_counting_and_choosing_go_by_the_same_order() -> None:
     chosen = found(f"SELECT LAST * WHERE {pair}", table)
     latest = {row["end"]: row["start"] for row in sorted(listed, key=lambda row: row["start"])}
     assert {row["end"]: row["start"] for row in chosen} == latest
+
+
+@pytest.mark.parametrize("strategy", ["NEXT", "LAST"])
+@pytest.mark.parametrize("sign", ["<", ">="])
+def test_only_the_best_of_an_order_moves(strategy: str, sign: str) -> None:
+    """Half of the values in the window could move: one does, and is the one that it should be."""
+    draw = Random(3)
+    types, x = [draw.choice("AB") for _ in range(3_000)], draw.sample(range(1 << 30), 3_000)
+    table = pa.table({"type": types, "t": range(3_000), "x": x})
+    pattern = f"A AS a ; B AS b FILTER a.x {sign} b.x WITHIN 500 seconds"
+    matches = found(f"SELECT {strategy} * WHERE {pattern}", table)
+    holds = {"<": int.__lt__, ">=": int.__ge__}[sign]
+    best = min if strategy == "NEXT" else max
+    expected = []
+    for end in (row for row in range(3_000) if types[row] == "B"):
+        inside = range(max(0, end - 500), end)
+        before = [row for row in inside if types[row] == "A" and holds(x[row], x[end])]
+        expected += [[best(before), end]] if before else []
+    assert sorted(match["positions"] for match in matches) == sorted(expected)
+    assert matches.costs.steps < 8 * table.num_rows
+
+
+def test_only_the_best_leaves_a_part_that_chooses() -> None:
+    draw = Random(5)
+    types, x = [draw.choice("AB") for _ in range(3_000)], draw.sample(range(1 << 30), 3_000)
+    table = pa.table({"type": types, "t": range(3_000), "x": x})
+    pattern = "LAST(A AS a ; B AS b FILTER a.x < b.x) : A AS c WITHIN 50 seconds"
+    matches = found(f"SELECT * WHERE {pattern}", table)
+    assert len(matches) > 400
+    assert matches.costs.steps < 8 * table.num_rows

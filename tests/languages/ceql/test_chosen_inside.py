@@ -149,9 +149,26 @@ def test_what_left_the_window_takes_no_steps(pattern: str) -> None:
     assert query.run(stream).shed == ()
 
 
+def test_max_follows_one_match_for_each_first_event() -> None:
+    """Of the events behind a first one all are taken, however many sets of them there are."""
+    stream = pa.table({"type": ["A", "B", "B"] * 300, "t": range(900), "x": range(900)})
+    for text in (
+        "SELECT MAX * WHERE A AS a ; B+ AS b FILTER a.x < b.x WITHIN 30 seconds",
+        "SELECT * WHERE MAX(A AS a ; B+ AS b FILTER a.x < b.x) ; A AS c WITHIN 30 seconds",
+    ):
+        limits = cereus.Limits(steps_per_event=60)
+        query = cereus.compile(text, stream=TIMED, schema=stream.schema, limits=limits)
+        assert not query.warnings
+        matches = query.run(stream)
+        assert matches.shed == ()
+        firsts = [(match["start"], match["end"]) for match in matches]
+        assert len(firsts) > 2000
+        assert text.startswith("SELECT *") or len(set(firsts)) == len(firsts)
+
+
 def test_a_limit_stops_strategies_whose_runs_pile_up() -> None:
     stream = pa.table({"type": ["A", "B"] * 200, "t": range(400), "x": range(400)})
-    text = "SELECT * WHERE MAX(A AS a ; B+ AS b FILTER a.x < b.x) ; A AS c WITHIN 5 seconds"
+    text = "SELECT * WHERE NEXT(A AS a ; B AS b FILTER a.x < b.x) ALL C WITHIN 5 seconds"
     limits = cereus.Limits(steps_per_event=100)
     query = cereus.compile(text, stream=TIMED, schema=stream.schema, limits=limits)
     assert any("this is slow" in warning for warning in query.warnings)

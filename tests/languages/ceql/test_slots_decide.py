@@ -137,3 +137,34 @@ def test_sets_of_values_count_as_nodes() -> None:
     query = cereus.compile(text, schema=table.schema, limits=cereus.Limits(nodes=100_000))
     with pytest.raises(LimitError, match="more than 100,000 nodes"):
         query.run(table)
+
+
+@pytest.mark.parametrize(
+    ("condition", "window", "warned"),
+    [
+        ("a.x * b.x > 5", "1 hour", True),
+        ("a.x * b.x > 5", "2000 EVENTS", True),
+        ("a.x * b.x > 5", "1 second", False),
+        ("a.x * b.x > 5 AND a.w = b.w", "1 hour", False),
+        ("a.x < b.x", "1 hour", False),
+    ],
+)
+def test_what_is_computed_for_every_value_in_a_long_window_is_said(
+    condition: str, window: str, warned: bool
+) -> None:
+    text = f"SELECT * WHERE A AS a ; B AS b FILTER {condition} WITHIN {window}"
+    query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
+    assert any("every value in the window" in warning for warning in query.warnings) == warned
+
+
+def test_a_part_that_may_be_over_or_go_on_is_found_in_one_way() -> None:
+    """`a ; b+` may be complete, or wait for more of b: `c` tells which, so matches are counted."""
+    draw = Random(4)
+    stream = events(draw) + events(draw)
+    stream = [event | {"t": second} for second, event in enumerate(stream)]
+    pattern = "(A AS a ; B+ AS b FILTER a.x < b.x) ; A AS c WITHIN 5 EVENTS"
+    table = strategies.table(stream)
+    listed = cereus.compile(f"SELECT * WHERE {pattern}", stream=TIMED).run(table)
+    counted = cereus.compile(f"SELECT COUNT(*) WHERE {pattern}", stream=TIMED).run(table)
+    assert len(listed) > 0
+    assert sum(row["count"] for row in counted) == len(listed)

@@ -158,6 +158,10 @@ cdef class Stepper:
     cdef long long _rank_in_scope(self, int c) noexcept nogil
     cdef bint _ranks(self, int s) noexcept nogil
     @cython.final
+    cdef bint _goes(self, int c, int s, int at, long long e) except? -1 nogil
+    @cython.final
+    cdef long long _goodness(self, int c) except? -1 nogil
+    @cython.final
     cdef bint _wants_best(self, int s, int at) noexcept nogil
     @cython.final
     cdef int _note_rank(self, int c) except? -1 nogil

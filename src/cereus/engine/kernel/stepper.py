@@ -506,7 +506,8 @@ class Stepper:
             c = after
         looked = self.steps - looked
         moved = 0 if one else self.n_pending + self.n_ended - moved
-        if looked > self.order_from + 4 * moved:
+        enough: cython.longlong = self.order_from >> 3 if one else self.order_from
+        if looked > enough + 4 * moved:
             self._put_in_order(s, by)
         return 0
 
@@ -522,20 +523,39 @@ class Stepper:
         return False
 
     def _read_best(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
-        """The configurations of a walk complete matches, of which the best is wanted."""
-        scoped: cython.bint = self.scoped and self.outer[s] >= 0
-        best: cython.longlong = layout.NO_BOUND
-        c: cython.int = self.ordered.step_to_best(best)
+        """Of the configurations of a walk that can move, the best is wanted, and those as good."""
+        least: cython.longlong = layout.NO_BOUND
+        c: cython.int = self.ordered.find_best(s)
         while c >= 0:
-            rank: cython.longlong = self._rank_in_scope(c) if scoped else self._rank_of(c)
-            self.ordered.rank[c] = rank
-            if rank >= best:
-                before: cython.int = self.n_pending
-                self._go(c, s, at, e)
-                if self.n_pending > before and rank != layout.LATEST:
-                    best = rank
-            c = self.ordered.step_to_best(best)
+            rank: cython.longlong = self._goodness(c)
+            if rank < self.ordered.rank[c]:  # it was better once
+                self.ordered.rank[c] = rank
+            elif self._goes(c, s, at, e):
+                least = self.ordered.rank[c]
+                break
+            elif self.state_of[c] == s:  # something else is asked of it: the others are tried
+                break
+            else:  # it has left the window
+                self.ordered.rank[c] = layout.NO_BOUND
+            c = self.ordered.find_best(s)
+        self.ordered.walk_again(s)
+        other: cython.int = self.ordered.step_to_best(least)
+        while other >= 0:
+            if other != c and self.state_of[other] == s:
+                self.ordered.rank[other] = self._goodness(other)
+                if self.ordered.rank[other] >= least and self._goes(other, s, at, e):
+                    least = self.ordered.rank[other]
+            other = self.ordered.step_to_best(least)
         return 0
+
+    def _goes(
+        self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong
+    ) -> cython.bint:
+        """One configuration makes its moves; whether it has made one, and its rank is known."""
+        before: cython.int = self.n_pending
+        known: cython.bint = self.ordered.rank[c] != layout.LATEST
+        self._go(c, s, at, e)
+        return known and self.n_pending > before
 
     def _note_rank(self, c: cython.int) -> cython.int:
         """A configuration in order has come, or has a new partial match."""
@@ -548,13 +568,19 @@ class Stepper:
             self.ordered.set_rank(c, self._rank_of(c))
         return 0
 
-    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
-        """The same inside a part that chooses."""
-        return layout.LATEST
+    def _goodness(self, c: cython.int) -> cython.longlong:
+        """How good the best partial match of a configuration is, as far as one number can tell:
+        what has a greater one is better. LATEST, where it is not known."""
+        if self.scoped and self.outer[self.state_of[c]] >= 0:
+            return self._rank_in_scope(c)
+        return self._rank_of(c)
 
     def _rank_of(self, c: cython.int) -> cython.longlong:
-        """How good the best partial match of a configuration is, as far as one number can tell:
-        what has a greater one is better (`ranked`). LATEST, where it is not known."""
+        """The same where the best match of all is wanted (`ranked`)."""
+        return layout.LATEST
+
+    def _rank_in_scope(self, c: cython.int) -> cython.longlong:
+        """The same inside a part that chooses."""
         return layout.LATEST
 
     def _put_in_order(self, s: cython.int, by: cython.int) -> cython.int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cereus.automata.memory.chosen import LARGEST_OF_ALL, ChosenInSlots
 from cereus.automata.memory.terms import PastKind
 from cereus.clauses.tree import Consume, Strategy
 from cereus.engine.kernel import layout
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
-from cereus.plan.traits import CHOOSING, ChosenBy
+from cereus.plan.traits import CHOOSING
 
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
@@ -89,7 +90,10 @@ class KernelOptions:
             ),
             parts=0 if plan.gathering is None else len(plan.gathering.parts),
             enough=_enough(plan),
-            largest=plan.traits.chosen_by is ChosenBy.CONTAINMENT,
+            largest=(
+                isinstance(plan.automaton, ChosenInSlots)
+                and plan.automaton.chooses == LARGEST_OF_ALL
+            ),
         )
 
 

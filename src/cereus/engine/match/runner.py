@@ -94,7 +94,7 @@ class Runner:
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
-        cache = cache or TableCache.empty(plan, self.limits)
+        cache = cache or TableCache.empty(plan, self.limits, alone=reader is BatchReader)
         prepared = cache.prepared(schema)
         self.clock, self.options = prepared.clock, KernelOptions.of(plan, self.limits)
         closes_keys = plan.traits.closes and bool(plan.keys) and self.clock.follows_time
@@ -393,7 +393,8 @@ class Runner:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
-        cache = TableCache.empty(self.plan, self.limits)
+        alone = self._new_reader is BatchReader
+        cache = TableCache.empty(self.plan, self.limits, alone=alone)
         cache.table.restore(saved["subsets"], self.plan.slots)
         self._begin(cache, self.reader.reading, self.reader.letters)
         self.reader.restore(saved["front"])

@@ -7,7 +7,7 @@ full determinisation would be exponential still runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -24,6 +24,7 @@ from cereus.automata.subset import (
     index_columns,
     index_orders,
     joint_moves,
+    may_end_alike,
     runs_in,
     slots_of,
 )
@@ -111,7 +112,7 @@ class TransitionTable:
     a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
-    may be possible: then one match may be found twice.
+    may be possible, and so may one end of both: then one match may be found twice.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class TransitionTable:
         label_code: Callable[[Label], int],
         *,
         letters: list[int] | None = None,
+        alphabet: Callable[[], Sequence[int] | None] = lambda: None,
         max_states: int = MAX_STATES,
         max_steps: int | None = None,
     ) -> None:
@@ -128,6 +130,7 @@ class TransitionTable:
         self.max_states = max_states
         self.max_steps = max_steps
         self.letters: list[int] = [] if letters is None else letters
+        self.alphabet = alphabet
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
         self.head: npt.NDArray[np.int32] = np.full((8, 4), layout.UNKNOWN, np.int32)
@@ -252,7 +255,9 @@ class TransitionTable:
         if stays and not others:
             return []
         self.ambiguous |= any(
-            not a.excludes(b) and self._meet(self.number(a.states), self.number(b.states))
+            not a.excludes(b)
+            and self._meet(self.number(a.states), self.number(b.states))
+            and self._may_be_one(a.states, b.states)
             for a, b in combinations(moves, 2)
         )
         written = [value for move in others for value in self._written(state, move)]
@@ -282,6 +287,19 @@ class TransitionTable:
         return not any(
             self.final[a] and not self.accepting[b] for a, b in ((one, other), (other, one))
         )
+
+    def _may_be_one(self, one: States, other: States) -> bool:
+        """Whether partial matches in two states that have marked the same events may become one
+        match. `alphabet` has all letters that may ever come."""
+
+        def moves(subset: States, letter: int) -> list[tuple[int, States]]:
+            return [(move.label, move.states) for move in self._moves(subset, letter)]
+
+        return may_end_alike(one, other, self.alphabet(), moves, self._is_reported)
+
+    def _is_reported(self, subset: States) -> bool:
+        ends = (self.automaton.accepts(state) or self.automaton.closes(state) for state in subset)
+        return subset == CLOSED or any(ends)
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
         """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -12,12 +14,14 @@ import pyarrow as pa
 
 from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
+from cereus.automata.subset import MOST_LETTERS
 from cereus.engine.ingest.batch_reader import tests_of
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.letters import Letters
 from cereus.engine.kernel.layout import FIRST_SHOWN, UNMARKED, UNSEEN
 from cereus.engine.match.table import TransitionTable
 from cereus.limits import Limits
+from cereus.plan.alphabet import alphabet
 from cereus.plan.plan import Plan
 from cereus.state import checked
 
@@ -84,10 +88,15 @@ class TableCache:
     _prepared: Prepared | None = None
 
     @classmethod
-    def empty(cls, plan: Plan, limits: Limits) -> TableCache:
+    def empty(cls, plan: Plan, limits: Limits, *, alone: bool = True) -> TableCache:
+        """Nothing is known yet. `alone`: tests are those of this plan, not of others like it."""
         labels = LabelCodes(plan)
         table = TransitionTable(
-            plan.runs, labels, max_states=limits.states, max_steps=limits.steps_per_event
+            plan.runs,
+            labels,
+            alphabet=cache(partial(_alphabet, plan)) if alone else lambda: None,
+            max_states=limits.states,
+            max_steps=limits.steps_per_event,
         )
         return cls(plan, labels, table, {})
 
@@ -101,6 +110,14 @@ class TableCache:
         made = Prepared(schema, clock, tests_of(plan.tests, plan.stream, schema))
         self._prepared = made
         return made
+
+
+def _alphabet(plan: Plan) -> Sequence[int] | None:
+    """The letters of all events there can be, if they are few."""
+    if plan.traits.remembers_values:
+        return None
+    possible = alphabet(plan.tests, plan.stream, MOST_LETTERS)
+    return possible.letters if possible.complete else None
 
 
 class TableCaches:

@@ -133,6 +133,8 @@ class ComparedFollowers:
 
 def _single(places: Ints) -> VariableEvents:
     there = places != MISSING
+    if there.all():
+        return VariableEvents(places, np.arange(len(places) + 1))
     return VariableEvents(places[there], np.concatenate([[0], np.cumsum(there)]))
 
 
@@ -152,10 +154,8 @@ def _plain(array: pa.Array) -> pa.Array:
 def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
     """The first event of each group behind a place, among events in order of group and place; or
     behind a time, which has the same order."""
-    size = int(max(events.max(), ends.max())) + 2
-    _, numbers = np.unique(np.concatenate([of_events, groups]), return_inverse=True)
-    known, sought = numbers[: len(of_events)], numbers[len(of_events) :]
-    return np.searchsorted(known * size + events, sought * size + ends + 1)
+    size = int(max(events.max(), ends.max())) + 2  # times a group below 2**63: both are counts
+    return np.searchsorted(of_events * size + events, groups * size + ends + 1)
 
 
 def _cuts(sizes: Ints) -> Iterator[tuple[int, int]]:

@@ -157,7 +157,8 @@ class FormulaLowering:
     def lowered(self, formula: cel.Formula, *, largest: bool = False) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
         if largest and self.comparisons:
-            automaton = self._in_scope(formula, automaton, LARGEST_OF_ALL, Begins.MARKING)
+            chooses = LARGEST if begins_apart(formula) else LARGEST_OF_ALL
+            automaton = self._in_scope(formula, automaton, chooses, Begins.MARKING)
         return Lowered(
             automaton,
             self.tests.tests,
