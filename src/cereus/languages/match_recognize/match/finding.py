@@ -18,7 +18,7 @@ from cereus.languages.match_recognize.match.matching import (
     state_masks,
 )
 from cereus.languages.match_recognize.match.needs import parts
-from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.program import RowAutomaton, counting
 from cereus.languages.match_recognize.match.rows.two_passes import TwoPasses
 from cereus.languages.match_recognize.match.runs.find import RunStreams, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
@@ -53,6 +53,13 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     return Path.AGGREGATES if sums else Path.SLOTS
 
 
+def _counts(bound: Bound, path: Path) -> bool:
+    """Whether rounds are counted: not where rows alone decide, which needs states only, nor where
+    a partial match says what it waits for, which depends on the round."""
+    within = bound.clause.within
+    return path is not Path.ROWS and not (within is not None and within.timeouts)
+
+
 class Finder:
     """Finds the matches of a clause in rows, piece by piece; what does not depend on the rows is
     made once. What it does is counted in `costs`."""
@@ -65,12 +72,13 @@ class Finder:
         limits: Limits,
         unit: str | None = None,
     ) -> None:
-        self.bound, self.automaton, self.path = bound, automaton, path
+        self.bound, self.path = bound, path
+        self.automaton = counting(bound.clause.pattern) if _counts(bound, path) else automaton
         self.limits, self.unit = limits, unit
         self.row_conditions = row_conditions(bound)
-        self.skip = skipping(bound.clause, automaton)
+        self.skip = skipping(bound.clause, self.automaton)
         self.costs = Costs()
-        self.passes = TwoPasses(automaton, self.skip, self.costs)
+        self.passes = TwoPasses(self.automaton, self.skip, self.costs)
 
     def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
         """The matches in all partitions; with `streams`, those that are decided so far."""

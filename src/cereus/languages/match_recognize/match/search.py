@@ -125,12 +125,12 @@ class Searcher:
         first = start == streams.lows[part] and not streams.begun[part]
         number = int(streams.numbers[part]) + 1
         path: list[int] = []
-        tried: set[tuple[int, int, str]] = set()
+        tried: set[tuple[int, int, int, str]] = set()
         self.earlier = self.tried
         self.waiting = []
-        pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
+        pending = [(0, move, 1) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
-            depth, state = pending.pop()
+            depth, state, rounds = pending.pop()
             del path[depth:]
             if state == DONE:
                 return path
@@ -148,23 +148,40 @@ class Searcher:
             path.append(state)
             if not self.holds(path, start, number):
                 continue
-            memory = (depth, state, self.memory(path, start, number))
+            memory = (depth, state, rounds, self.memory(path, start, number))
             if memory in tried:
                 continue
             tried.add(memory)
             self.kept += 1
             at_end = row == high - 1
-            moves = self.automaton.moves[state]
+            moves = self.moves(state, rounds)
+            ends = self.automaton.ends[state] and self.may_leave(state, rounds)
             if at_end and not streams.ends_open:
-                if self.automaton.ends[state]:
+                if ends:
                     return path
                 if moves:
                     self.wait(path)
                 continue
-            if at_end and self.automaton.ends[state] and DONE not in moves:
+            if at_end and ends and all(move != DONE for move, _ in moves):
                 return PENDING
-            pending += [(depth + 1, move) for move in reversed(moves)]
+            pending += [(depth + 1, *move) for move in reversed(moves)]
         return None
+
+    def moves(self, state: int, rounds: int) -> list[tuple[int, int]]:
+        """What may follow a round of a state, and which round that is."""
+        moves, counted = self.automaton.moves[state], self.automaton.rounds[state]
+        if counted is None:
+            return [(move, 1) for move in moves]
+        again = self.automaton.again(state)
+        return [
+            (move, counted.next(rounds) if at == again else 1)
+            for at, move in enumerate(moves)
+            if counted.may_follow(rounds, again=at == again)
+        ]
+
+    def may_leave(self, state: int, rounds: int) -> bool:
+        counted = self.automaton.rounds[state]
+        return counted is None or counted.may_follow(rounds, again=False)
 
     def wait(self, path: list[int]) -> None:
         """A run waits for a row while its window ends: the most preferred one is remembered."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cereus.engine.memory import empty, filled
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.runs.dead_kernel import number_alike
+from cereus.languages.match_recognize.match.runs.alike_kernel import number_alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 
 PLACES = 1 << 14

@@ -29,7 +29,7 @@ from cereus.languages.match_recognize.match.matching import (
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
-from cereus.languages.match_recognize.match.runs import dead_kernel, slots_kernel
+from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
@@ -37,6 +37,7 @@ from cereus.languages.match_recognize.match.slots.tables import RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
 from cereus.languages.match_recognize.match.stretches.blocks import blocks
+from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
@@ -201,12 +202,12 @@ def find_runs(
                 continue
             search.stop_after(-1)
             if (found_blocks := blocks(tables, given, rows.bounds)) is not None:
-                search.leap(stretches_kernel.QuietStretches(tables, given, found_blocks), room)
-            same = alike(tables, given)
-            search.compare_values(same)
+                stretches = stretches_kernel.QuietStretches(tables, given, found_blocks)
+                search.leap(stretches, touched(tables), room)
+            search.compare_values(alike(tables, given))
             kept = None if streams.ends_open or timeouts or pruned else places(tables, given)
             if kept is not None:
-                search.remember(dead_kernel.DeadRuns(kept, same), asks_for_numbers(tables), room)
+                search.remember(kept, asks_for_numbers(tables))
         refuse_skip(result, skip.variable)
 
 

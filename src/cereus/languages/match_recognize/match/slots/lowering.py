@@ -24,7 +24,7 @@ from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.program import RowAutomaton, Rounds
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
@@ -37,6 +37,9 @@ from cereus.languages.match_recognize.match.slots.tables import (
 )
 from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
+
+NO_ROUNDS = Rounds(0, None, False)
+"""Of states that are not counted."""
 
 
 class Lowering:
@@ -69,6 +72,11 @@ class Lowering:
         labels = np.array([places[label] for label in self.automaton.labels], np.int32)
         updates = [self.groups.updates[variable] for variable in self.variables]
         live, live_floats = self.groups.liveness(self.automaton)
+        rounds = np.array([each is not None for each in self.automaton.rounds], np.uint8)
+        if rounds.any():
+            # which round a run is in is its last slot, and live where rounds are counted
+            self.groups.initial.append(0)
+            live = np.column_stack([live[:, : len(self.groups.initial) - 1], rounds])
         tables = SlotTables(
             labels,
             moves.starts,
@@ -85,6 +93,7 @@ class Lowering:
             live,
             live_floats,
             np.array(self.groups.initial or [0], np.int64),
+            *_counted(self.automaton, moves),
         )
         return tables, self.columns.arrays()
 
@@ -264,6 +273,22 @@ class Lowering:
             group = self.groups.positions(base, 1 + self.largest_offset(base))
             self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
         return Loaded(to, kind, unit)
+
+
+def _counted(
+    automaton: RowAutomaton, moves: Moves
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """The least and the most rounds of each state, and the number of the move that is another."""
+    counted = [each or NO_ROUNDS for each in automaton.rounds]
+    again = [
+        -1 if each is None else int(moves.starts[q]) + automaton.again(q)
+        for q, each in enumerate(automaton.rounds)
+    ]
+    return (
+        np.array([each.low for each in counted], np.int64),
+        np.array([each.high or 0 for each in counted], np.int64),
+        np.array(again, np.int32),
+    )
 
 
 def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:

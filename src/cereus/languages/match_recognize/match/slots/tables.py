@@ -31,7 +31,11 @@ HERE = Base()
 
 @dataclass
 class SlotTables:
-    """What the kernel reads of a clause, whatever its rows are."""
+    """What the kernel reads of a clause, whatever its rows are.
+
+    A state that is counted has `least` and `most` rounds (most: 0 for any number), and its move
+    number `again` is another round; the last slot of a run is the round it waits for. Other states
+    have an `again` of -1."""
 
     labels: npt.NDArray[np.int32]
     move_starts: npt.NDArray[np.int32]
@@ -48,6 +52,9 @@ class SlotTables:
     live: npt.NDArray[np.uint8]
     live_floats: npt.NDArray[np.uint8]
     initial: npt.NDArray[np.int64]
+    least: npt.NDArray[np.int64]
+    most: npt.NDArray[np.int64]
+    again: npt.NDArray[np.int32]
 
 
 @dataclass

@@ -60,3 +60,11 @@ def _note(found: SlotKinds, label: int, kind: int, slot: int, size: int, of: int
     else:
         found.kinds[label, slot] = kind
         found.columns[slot], found.counts[slot] = size, of
+
+
+def touched(tables: SlotTables) -> npt.NDArray[np.uint8]:
+    """Whether rows of a variable change slots that a state needs, for each variable and state."""
+    kinds = slot_kinds(tables)
+    slots = (kinds.kinds >= 0).astype(np.int64) @ tables.live.T.astype(np.int64)
+    floats = (kinds.float_kinds >= 0).astype(np.int64) @ tables.live_floats.T.astype(np.int64)
+    return (slots + floats > 0).astype(np.uint8)
