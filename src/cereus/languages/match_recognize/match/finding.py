@@ -12,7 +12,7 @@ from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
-    Found,
+    RowMatches,
     joined,
     skipping,
     state_masks,
@@ -80,11 +80,11 @@ class Finder:
         self.costs = Costs()
         self.passes = TwoPasses(self.automaton, self.skip, self.costs)
 
-    def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
+    def matches(self, rows: SortedRows, streams: RunStreams | None = None) -> RowMatches:
         """The matches in all partitions; with `streams`, those that are decided so far."""
         return joined(self.chunks(rows, streams))
 
-    def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[Found]:
+    def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
         """The same, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
         self.costs.kept += len(rows)
@@ -95,7 +95,7 @@ class Finder:
         if self.path is Path.ROWS and streams is None:
             yield from self.passes.chunks(masks, read.numbers, rows.bounds, times, length)
             return
-        where = streams or RunStreams.whole(rows.bounds)
+        where = streams or RunStreams.complete(rows.bounds)
         given = (bound, automaton, rows, read, masks)
         if self.path is not Path.SEARCH:
             try:

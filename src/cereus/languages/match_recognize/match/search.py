@@ -27,8 +27,8 @@ from cereus.languages.match_recognize.lists import COLLECTED, collected, taken
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowColumns, RowLetters
 from cereus.languages.match_recognize.match.matching import (
-    Found,
     Ints,
+    RowMatches,
     Skipping,
     readable,
     refuse_skip,
@@ -80,7 +80,7 @@ class Searcher:
             dict.fromkeys(leaf for part in conditions for leaf in part.leaves.values())
         )
 
-    def find(self, streams: RunStreams, skip: Skipping) -> Found:
+    def find(self, streams: RunStreams, skip: Skipping) -> RowMatches:
         starts: list[int] = []
         ends: list[int] = []
         states: list[int] = []
@@ -91,7 +91,7 @@ class Searcher:
                 ends.append(start + len(path))
                 states += path
                 late.append(timed_out)
-        return Found(
+        return RowMatches(
             np.array(starts, np.int64),
             np.array(ends, np.int64),
             np.array(states, np.int16),
@@ -292,25 +292,25 @@ class Searcher:
     ) -> Any:
         """The value of an expression of one row at a row."""
         if not {LABEL, NUMBER} & names_in(argument):
-            return self.whole_column(argument)[row]
+            return self.column_cells(argument)[row]
         inside = 0 <= row - start < len(labels)
         special = {LABEL: labels[row - start] if inside else None, NUMBER: number}
         columns: dict[ex.Attribute, Any] = {}
         for node in argument.walk():
             if isinstance(node, ex.Attribute):
                 known = node.path[0] in special
-                found = special[node.path[0]] if known else self.whole_column(node)[row]
-                columns[node] = constant(found)
+                value = special[node.path[0]] if known else self.column_cells(node)[row]
+                columns[node] = constant(value)
         result = to_arrow(value_of(argument, columns), 1)
         return result.as_py() if hasattr(result, "as_py") else result[0].as_py()
 
-    def whole_column(self, argument: ex.Expression) -> list[Any]:
+    def column_cells(self, argument: ex.Expression) -> list[Any]:
         if argument not in self._cells:
             data = self.columns.argument(argument)
             if isinstance(data, Vector):
-                found = to_arrow(data, len(self.rows))
-                constants = hasattr(found, "as_py")
-                cells = [found.as_py()] * len(self.rows) if constants else found.to_pylist()
+                values_ = to_arrow(data, len(self.rows))
+                constants = hasattr(values_, "as_py")
+                cells = [values_.as_py()] * len(self.rows) if constants else values_.to_pylist()
             else:
                 cells = one_array(data).to_pylist()
             self._cells[argument] = cells

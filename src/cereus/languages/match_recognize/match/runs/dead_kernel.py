@@ -77,7 +77,10 @@ class RememberingRuns(WaitingRuns):
         cython.declare(at=cython.Py_ssize_t, j=cython.Py_ssize_t)
         at = cython.cast(
             cython.Py_ssize_t,
-            ((self.hashed_slots(side, run, state) + cython.cast(cython.ulonglong, row)) * PRIME >> 7)
+            (
+                (self.hashed_slots(side, run, state) + cython.cast(cython.ulonglong, row)) * PRIME
+                >> 7
+            )
             & cython.cast(cython.ulonglong, self.entries.shape[0] - 1),
         )
         if self.is_place(at, side, run, state, start, row):

@@ -149,9 +149,7 @@ class LeapingRuns(RememberingRuns):
         j: cython.Py_ssize_t
         dead: cython.bint = False
         for j in range(self.loop_count):
-            if self.is_dead(
-                here, self.leaping[j], self.states[here, self.leaping[j]], start, row
-            ):
+            if self.is_dead(here, self.leaping[j], self.states[here, self.leaping[j]], start, row):
                 dead = True
         return dead
 
@@ -358,7 +356,16 @@ class LeapingRuns(RememberingRuns):
                         self.cells[here, run, slot + j] = (
                             row + size - 1 - j if kind == codes.SHIFT_ROW else label
                         )
-            elif kind == codes.FIRST_ROWS or not self.stretches.any_valid[column, block]:
+            elif kind == codes.LAST_ROWS:
+                self.cells[here, run, slot] = row + size - 1
+                self.cells[here, run, slot + 1] = min(
+                    self.cells[here, run, slot + 1] + size, column
+                )
+            elif (
+                kind == codes.FIRST_ROWS
+                or kind >= codes.MOST_ROW
+                or not self.stretches.any_valid[column, block]
+            ):
                 continue
             elif kind == codes.COUNT_VALID:
                 self.cells[here, run, slot] += size
@@ -372,6 +379,11 @@ class LeapingRuns(RememberingRuns):
                 for j in range(row, row + size):
                     total += self.floats[column, j]
                 self.float_cells[here, run, slot] = total
+            elif kind == codes.SPREAD:
+                for j in range(row, row + size):
+                    self.spread(here, run, slot, column, of, j)
+                    self.cells[here, run, of] += 1
+                self.cells[here, run, of] -= size  # which are counted below
             elif kind == codes.MIN_INT:
                 if self.cells[here, run, of] == 0 or (
                     self.stretches.low_ints[column, block] < self.cells[here, run, slot]
@@ -400,13 +412,20 @@ class LeapingRuns(RememberingRuns):
         block: cython.Py_ssize_t,
     ) -> cython.bint:
         """Whether a block is to be read row by row: it has some values and not others, or what is
-        no number, or first rows are still looked for."""
+        no number, or rows are still looked for."""
         cython.declare(k=cython.Py_ssize_t, kind=cython.int, column=cython.int)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
             kind = self.updates[k, 0]
             column = self.updates[k, 2]
             if kind == codes.FIRST_ROWS:
                 if self.cells[here, run, self.updates[k, 1] + column - 1] == self.none:
+                    return True
+            elif kind == codes.LAST_ROWS:
+                continue
+            elif kind >= codes.MOST_ROW:
+                if not self.stretches.keeps_row(
+                    kind, column, self.cells[here, run, self.updates[k, 1]], block
+                ):
                     return True
             elif kind >= codes.COUNT_VALID:
                 if (

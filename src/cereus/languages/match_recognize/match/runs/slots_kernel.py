@@ -247,9 +247,7 @@ class Search(LeapingRuns):
                                     best_end = i
                                 for k in range(self.loop_count):
                                     self.parents[nodes + k] = self.nodes_of[here, self.leaping[k]]
-                                    self.node_states[nodes + k] = self.states[
-                                        here, self.leaping[k]
-                                    ]
+                                    self.node_states[nodes + k] = self.states[here, self.leaping[k]]
                                     self.repeats[nodes + k] = quiet
                                 if i < high:
                                     # sums are brought up to date row by row

@@ -12,12 +12,10 @@ import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.runs.conditions_kernel import (
         SlotConditions,
     )
 else:
-    from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.runs.conditions_kernel import SlotConditions
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -88,9 +86,7 @@ class WaitingRuns(SlotConditions):
             return min(rounds, self.least[state]) + 1
         return rounds + 1 if rounds < self.most[state] else 0
 
-    def may_end(
-        self, side: cython.int, run: cython.Py_ssize_t, state: cython.int
-    ) -> cython.bint:
+    def may_end(self, side: cython.int, run: cython.Py_ssize_t, state: cython.int) -> cython.bint:
         """Whether the match may end behind a row that is the last of its partition."""
         return self.last[state] and (
             self.again[state] < 0 or self.cells[side, run, self.slots - 1] >= self.least[state]

@@ -24,7 +24,7 @@ from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import RowAutomaton, Rounds
+from cereus.languages.match_recognize.match.program import DONE, Rounds, RowAutomaton
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
@@ -38,6 +38,17 @@ from cereus.languages.match_recognize.match.slots.tables import (
 from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
+FEW_ROWS, MOST_ROWS = 8, 65
+"""Last rows of a variable from which on only the last is kept, if that is enough; and how many are
+kept at most."""
+BEST = {
+    "max_by": codes.MOST_ROW,
+    "min_by": codes.LEAST_ROW,
+    "arbitrary": codes.FIRST_VALID,
+    "max": codes.MOST_ROW,
+    "min": codes.LEAST_ROW,
+}
+"""Aggregates that are the value of one row, and the update that keeps it."""
 NO_ROUNDS = Rounds(0, None, False)
 """Of states that are not counted."""
 
@@ -107,10 +118,10 @@ class Lowering:
         truths = [self.load(part.expression, part) for part in conditions]
         if not truths:
             return
-        whole = truths[0]
+        every = truths[0]
         for each in truths[1:]:
-            whole = self.code.emit(codes.AND, Kind.BOOLEAN, whole, each)
-        self.code.add(codes.AND, 0, whole.register, whole.register)
+            every = self.code.emit(codes.AND, Kind.BOOLEAN, every, each)
+        self.code.add(codes.AND, 0, every.register, every.register)
 
     def load(self, node: ex.Expression, part: Part) -> Loaded:
         """Code for the value of an expression."""
@@ -163,10 +174,10 @@ class Lowering:
         return self.code.chosen(whens, [*thens, self.load(default, part)])
 
     def joined(self, op: int, operands: Sequence[ex.Expression], part: Part) -> Loaded:
-        found = self.load(operands[0], part)
+        truth = self.load(operands[0], part)
         for each in operands[1:]:
-            found = self.code.emit(op, Kind.BOOLEAN, found, self.load(each, part))
-        return found
+            truth = self.code.emit(op, Kind.BOOLEAN, truth, self.load(each, part))
+        return truth
 
     def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
         """The two sides of a comparison; strings and decimals of two places by their ranks."""
@@ -194,11 +205,11 @@ class Lowering:
             return None
         self.columns.ranked = True
         ranks = ranks_of([vector for _, vector in sides], self.columns.width)
-        found = []
+        loaded = []
         for (base, _), vector in zip(sides, ranks, strict=True):
             number, kind = self.columns.add(vector)
-            found.append(self.at(number, base, kind))
-        return found[0], found[1]
+            loaded.append(self.at(number, base, kind))
+        return loaded[0], loaded[1]
 
     def leaf(self, leaf: Leaf) -> Loaded:
         if isinstance(leaf, values.Number):
@@ -216,7 +227,10 @@ class Lowering:
     # ------------------------------------------------------------ places
 
     def base(self, leaf: Leaf) -> Base | Leaf:
-        """The place that a leaf is read at; aggregates and match numbers stand for themselves."""
+        """The place that a leaf is read at; other aggregates and match numbers stand for
+        themselves."""
+        if isinstance(leaf, values.Over):
+            return self.best_base(leaf) or leaf
         if not isinstance(leaf, values.At):
             return leaf
         place = leaf.place
@@ -229,6 +243,19 @@ class Lowering:
             return self.label_base(leaf, members, universal, read)
         return Base(None if universal else members, place.first, place.offset)
 
+    def best_base(self, leaf: values.Over) -> Base | None:
+        """The row that an aggregate takes its value from, if it takes that from one row."""
+        if leaf.then or any({LABEL, NUMBER} & names_in(each) for each in leaf.arguments):
+            return None
+        kind, compared = BEST.get(leaf.function), leaf.argument
+        if leaf.function in ("max_by", "min_by"):
+            (compared,) = leaf.more
+        elif leaf.function in ("max", "min") and compared is not None:
+            kind = kind if self.columns.argument(compared).kind is Kind.STRING else None
+        if kind is None or compared is None:
+            return None
+        return Base(self.bound.clause.members(leaf.variable), best=(kind, compared))
+
     def label_base(
         self, leaf: values.At, members: frozenset[str], universal: bool, read: set[str]
     ) -> Base:
@@ -239,22 +266,19 @@ class Lowering:
         return Base(of, False, place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
-        found = self.offsets.get(replace(base, offset=0), 0)
-        if found > 64:
-            raise NotForSlots
-        return found
+        return self.offsets.get(replace(base, offset=0), 0)
 
     @cached_property
     def offsets(self) -> dict[Base, int]:
         """The largest offset that each place is read at."""
-        found: dict[Base, int] = {}
+        largest: dict[Base, int] = {}
         for part in (part for name in self.variables for part in parts(self.bound, name)):
             for leaf in () if part.of_row else part.leaves.values():
                 base = self.base(leaf)
                 if isinstance(base, Base):
                     place = replace(base, offset=0)
-                    found[place] = max(found.get(place, 0), base.offset)
-        return found
+                    largest[place] = max(largest.get(place, 0), base.offset)
+        return largest
 
     def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:
         """Code that reads a column at a place."""
@@ -269,10 +293,36 @@ class Lowering:
         elif base.members is None:
             op = codes.AT_FIRST if base.first else codes.AT_LAST
             self.code.add(op, to, number, base.offset)
+        elif base.best is not None:
+            group = self.groups.best_row(base, self.columns.ordered_column(base.best[1]))
+            self.code.add(codes.AT_SLOT, to, number, group.at)
+        elif self.has_tail(base):
+            group = self.groups.tail(base, 1 + self.largest_offset(base))
+            self.code.constants.append(base.offset)
+            self.code.add(codes.CONSTANT_INT, to, len(self.code.constants) - 1, 1)
+            self.code.add(codes.AT_TAIL, to, number, group.at)
         else:
-            group = self.groups.positions(base, 1 + self.largest_offset(base))
+            size = 1 + self.largest_offset(base)
+            if size > MOST_ROWS:
+                raise NotForSlots
+            group = self.groups.positions(base, size)
             self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
         return Loaded(to, kind, unit)
+
+    def has_tail(self, base: Base) -> bool:
+        """Whether many last rows of a variable are read, and they lie one behind the other: its
+        states are not come back to once they are left."""
+        if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
+            return False
+        assert base.members is not None
+        inside = {q for q, label in enumerate(self.automaton.labels) if label in base.members}
+        behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
+        pending = list(behind)
+        while pending:
+            new = set(self.automaton.moves[pending.pop()]) - behind - {DONE}
+            behind |= new
+            pending += new
+        return not behind & inside
 
 
 def _counted(

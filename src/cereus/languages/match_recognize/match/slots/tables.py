@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize.match import codes
 
@@ -18,12 +19,14 @@ class NotForSlots(Exception):
 @dataclass(frozen=True)
 class Base:
     """Where a value is read: the n-th row from the front or back of a variable's rows (None: of
-    all rows), or, if `label`, the variable that this row is mapped to."""
+    all rows), or, if `label`, the variable that this row is mapped to; with `best`, the row that
+    is best in a value, by the update that keeps it."""
 
     members: frozenset[str] | None = None
     first: bool = False
     offset: int = 0
     label: bool = False
+    best: tuple[int, ex.Expression] | None = None
 
 
 HERE = Base()
