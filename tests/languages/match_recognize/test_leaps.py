@@ -22,13 +22,14 @@ from tests.volume import volume
 PATTERNS = ("a b*", "b+", "c | b{2,}", "a b*? c", "a b* c", "a b+ c", "a b+? c", "a b* (c | d)",
             "a (b* c){2}", "a b* c d*", "(a b*? c)+ d", "a b{2,} c", "a b*? c b*? d",
             "a b* c b* d", "a b+ c+ b+ d", "a b{2,40} c", "a b{15,} c", "a b{,30}? c d*? b",
-            "a b{20} c{,15}", "(b{2,15} c)+ d", "(b{3,14})+ d", "a b{13,}? (c | d)", "b{13,60}",
+            "a b{20} c{1,15}", "(b{3,14})+ d", "a b{13,}? (c | d)", "b{13,60}",
             "a b*? c d*? b", "a b*? c b*? c b*? d")  # fmt: skip
 OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a.x",
             "b AS x + 1 < a.x * 2 OR x = 3", "b AS NOT (x - a.x > 5)", "b AS x < 90 AND x > y",
             "b AS count(b.x) < 40", "b AS x <= LAST(b.x, 1) OR x < 50",
             "b AS z / 2.0 < a.z OR z > 1e300 * a.z", "b AS sum(b.x) < 40 * a.x",
-            "b AS avg(b.x) <= a.x + 2", "b AS max(b.y) < 97 OR x < 9", "b AS avg(b.z) < a.z",
+            "b AS avg(b.x) <= a.x + 2", "b AS avg(b.y) < 40 OR avg(w) <> 3",
+            "b AS max(b.y) < 97 OR x < 9", "b AS avg(b.z) < a.z",
             "b AS count(b.y) < 90 AND sum(z) < 80", "b AS min(x) > 0 OR count(*) < 50",
             "b AS FIRST(b.x, 2) IS NULL OR x >= FIRST(b.x, 1) - 60",
             "b AS PREV(CLASSIFIER(), 1) <> 'C' OR x > 3", "b AS sum(b.y) IS NULL OR x < 90",
@@ -49,12 +50,13 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS LAST(x, 3) > x + 60", "c AS LAST(CLASSIFIER(), 2) = 'A' OR x > 96",
            "c AS sum(b.z) BETWEEN 20 AND 22", "c AS max(b.x) - min(b.x) > 90",
            "c AS x > avg(b.x) + 2 * stddev(b.x)", "c AS var_samp(b.y) < 700 AND x > a.x",
-           "c AS x > LAST(b.x, 30) + 60", "c AS x > max_by(b.x, b.z) + 50",
+           "c AS avg(b.x) > 50", "c AS avg(w) >= 4", "c AS x > LAST(b.x, 30) + 60",
+           "c AS x > max_by(b.x, b.z) + 50",
            "c AS LAST(b.x, 10) = x AND min_by(b.y, b.x) < 3")  # fmt: skip
 OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55",
            "d AS x > FIRST(b.y)", "d AS x > FIRST(b.y, 1) + 40")  # fmt: skip
 OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
-OF_WAYS = ("a (b | c)* d", "a (c | b)*? d", "a (b | c)+ b")
+OF_WAYS = ("a (b | c)* d", "a (c | b)*? d", "a (b | c)+ b", "(b{2,15} c)+ d")
 """Patterns whose loops go several ways: with sums of one of them, a row may have as many runs as
 there are ways to it, and the reference tries each of them."""
 WITHIN = "WITHIN INTERVAL '70' SECOND"

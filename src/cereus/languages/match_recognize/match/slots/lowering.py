@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
@@ -145,7 +146,8 @@ class Lowering:
             case ex.IsNull(operand):
                 return self.code.emit(codes.IS_NULL, Kind.BOOLEAN, self.load(operand, part))
             case ex.Comparison(op, left, right):
-                return self.code.compared(op, *self.sides(left, right, part))
+                mean = self.mean_compared(op, left, right, part)
+                return mean or self.code.compared(op, *self.sides(left, right, part))
             case ex.Between(operand, low, high):
                 bounds = [(">=", low), ("<=", high)]
                 tests = tuple(ex.Comparison(op, operand, b) for op, b in bounds if b is not None)
@@ -178,6 +180,29 @@ class Lowering:
         for each in operands[1:]:
             truth = self.code.emit(op, Kind.BOOLEAN, truth, self.load(each, part))
         return truth
+
+    def mean_compared(
+        self, op: str, left: ex.Expression, right: ex.Expression, part: Part
+    ) -> Loaded | None:
+        """A mean of whole numbers that is compared with a whole number, as the sum of the distances
+        from that, compared with 0. It is the same, and blocks of rows have narrow bounds for a sum,
+        where the bounds of a sum and of a count are wide for their quotient."""
+        match left, right:
+            case ex.Attribute((name,)), ex.Literal(int(level)) if abs(level) < 1 << 31:
+                leaf = part.leaves[name]
+            case _:
+                return None
+        if not isinstance(leaf, values.Over) or leaf.function != "avg" or leaf.argument is None:
+            return None
+        if {LABEL, NUMBER} & names_in(leaf.argument):
+            return None
+        vector = self.columns.argument(leaf.argument)
+        if vector.kind is not Kind.INTEGER:
+            return None
+        self.columns.refuse_large_sums(self.columns.argument_column(leaf.argument, vector)[0])
+        apart = ex.Arithmetic("-", leaf.argument, ex.Literal(level))
+        total = self.leaf(replace(leaf, function="sum", argument=apart))
+        return self.code.compared(op, total, self.code.literal(constant(0)))
 
     def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
         """The two sides of a comparison; strings and decimals of two places by their ranks."""
