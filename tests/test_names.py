@@ -25,6 +25,7 @@ PLAIN = (
     "language",
     "languages/algebra",
     "languages/ceql",
+    "languages/match_recognize",
     "languages/par",
     "languages/sase",
     "languages/sremo",

@@ -52,6 +52,13 @@ OF_AGGREGATES = (
     "max(z) > 0.5 OR x = 0",
     "bool_or({o}.x > 1) OR x > 0",
     "sum({v}.x) - min(x) < 3",
+    "stddev_pop({v}.z) < 0.4 OR x > 1",
+    "var_samp({o}.x) < 0.7 OR count({o}.x) < 2",
+    "max_by({o}.y, {o}.x) = 'p' OR x > 1",
+    "min_by(x, z) < 2",
+    "arbitrary({v}.x) > 0 OR arbitrary({o}.y) = 'q'",
+    "max({o}.y) = 'q' OR min(y) = 'p'",
+    "LAST({v}.x, 9) IS NULL OR sqrt(x + min({v}.x)) < 2",
 )
 OF_SEARCH = (
     "max(CLASSIFIER()) = 'B' OR x > 1",
@@ -61,7 +68,6 @@ OF_SEARCH = (
     "coalesce(LAST({o}.x), x) < 2",
     "max_by(CLASSIFIER(), x) = '{o}' OR x > 1",
     "array_join(array_agg(CLASSIFIER()), '') <> 'AB' AND x < 3",
-    "stddev_pop({v}.z) < 0.4 OR x > 1",
     "median({v}.x) > 1 OR percentile({o}.z, 0.75) < 1",
     "string_agg({v}.y, '-') = 'p' OR x = 2",
     "element_at(multimap_agg(y, CLASSIFIER()), 'p') IS NOT NULL AND x < 3",

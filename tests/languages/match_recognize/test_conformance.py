@@ -148,7 +148,7 @@ def test_a_pattern_labels_the_rows(case: dict[str, Any]) -> None:
     table = table_of(case)
     over, states = bound(clause, table.schema), automaton(clause.pattern)
     rows = SortedRows(table, (), ())
-    found = finding.Finder(over, states, finding.Path.ROWS, Limits()).found(rows)
+    found = finding.Finder(over, states, finding.Path.ROWS, Limits()).matches(rows)
     path = found.states[: found.ends[0]] if len(found) and found.starts[0] == 0 else None
     wanted = case["expected"]
     assert (path is None) == (not wanted)

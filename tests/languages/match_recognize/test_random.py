@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from cereus.errors import DataError
 from cereus.languages.match_recognize.binding import bound
-from cereus.languages.match_recognize.match import finding, letters, matching, sorting
+from cereus.languages.match_recognize.match import (
+    finding,
+    letters,
+    matching,
+    program,
+    sorting,
+)
 from cereus.languages.match_recognize.match.program import automaton
 from cereus.languages.match_recognize.match.rows import two_passes
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
@@ -86,6 +92,18 @@ def test_the_engine_emits_what_the_reference_emits(pool: str, data: st.DataObjec
     table = data.draw(tables())
     wanted = comparable(expected(text, table))
     assert by_partition(comparable(emitted(text, table))) == by_partition(wanted), text
+
+
+@pytest.mark.parametrize("pool", ["slots", "aggregates", "search"])
+@settings(SETTINGS, max_examples=volume(9, 54))
+@given(data=st.data())
+def test_rounds_that_are_counted_are_as_copies(pool: str, data: st.DataObject) -> None:
+    text = data.draw(clauses(POOLS[pool]))
+    table = data.draw(tables())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "MOST_COPIES", 0)
+        counted = comparable(emitted(text, table))
+    assert counted == comparable(emitted(text, table)), text
 
 
 @settings(SETTINGS, max_examples=volume(9, 27))

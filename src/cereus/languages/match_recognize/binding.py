@@ -195,12 +195,12 @@ class _Binder:
             return ex.rebuild(node, collected)
 
         expression = collected(values.lowered(written))
-        found = tuple(leaves)
-        schema = self.leaf_schema(found)
+        every = tuple(leaves)
+        schema = self.leaf_schema(every)
         if not isinstance(expression, ex.Attribute):
-            self.checked(expression, found)
+            self.checked(expression, every)
             expression = coerce(expression, schema)
-        return Formula(expression, found)
+        return Formula(expression, every)
 
     def checked(self, expression: ex.Expression, leaves: tuple[Leaf, ...]) -> Kind:
         """The kind of an expression; what is wrong with a leaf is said of its column."""
@@ -216,10 +216,10 @@ class _Binder:
     def leaf(self, node: Leaf) -> Leaf:
         if isinstance(node, values.Number) or node.argument is None:
             return node
-        found = replace(node, argument=self.coerced(node.argument))
-        if isinstance(found, values.Over):
-            return replace(found, more=tuple(map(self.coerced, found.more)))
-        return found
+        coerced = replace(node, argument=self.coerced(node.argument))
+        if isinstance(coerced, values.Over):
+            return replace(coerced, more=tuple(map(self.coerced, coerced.more)))
+        return coerced
 
     def coerced(self, argument: ex.Expression) -> ex.Expression:
         return coerce(self.row(argument), self.row_schema)
@@ -304,14 +304,14 @@ def _with_columns(text: str, leaves: tuple[Leaf, ...]) -> str:
 
 def _by_lower_case(names: list[str]) -> dict[str, str]:
     """SQL's names differ by more than case."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name in names:
-        if name.lower() in found:
-            other = found[name.lower()]
+        if name.lower() in by_name:
+            other = by_name[name.lower()]
             raise DataError(
                 f"the columns {other!r} and {name!r} differ only in case, which names in SQL "
                 "do not",
                 hint="rename one of them",
             )
-        found[name.lower()] = name
-    return found
+        by_name[name.lower()] = name
+    return by_name

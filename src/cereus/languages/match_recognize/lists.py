@@ -55,11 +55,11 @@ def collected(function: str, columns: Sequence[Sequence[Any]]) -> Any:
             first.pop(None, None)
             return first or None
         case "multimap_agg":
-            found: dict[Any, list[Any]] = {}
+            groups: dict[Any, list[Any]] = {}
             for key, value in zip(values, columns[1], strict=True):
                 if key is not None:
-                    found.setdefault(key, []).append(value)
-            return found or None
+                    groups.setdefault(key, []).append(value)
+            return groups or None
     keys = columns[1] if "_by_" in function else values
     known = [at for at, key in enumerate(keys) if key is not None and key == key]
     ranked = sorted(known, key=lambda at: keys[at], reverse=function.startswith("max"))

@@ -26,7 +26,7 @@ from cereus.languages.match_recognize.explaining.anatomy import (
     anatomy,
     showing_last_row,
 )
-from cereus.languages.match_recognize.explaining.costs import cost_warnings
+from cereus.languages.match_recognize.explaining.costs import SEARCHED, cost_warnings, is_searched
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -212,27 +212,35 @@ class MatchRecognizeQuery(EventwiseQuery):
     def warnings(self) -> list[str]:
         if not any(DONE in moves or moves for moves in self.automaton.begin):
             return ["the pattern can never match"]
-        return list(cost_warnings(self.clause))
+        searched = [SEARCHED] if self._is_searched else []
+        return [*searched, *cost_warnings(self.clause)]
+
+    @property
+    def _is_searched(self) -> bool:
+        """Whether runs are tried in Python; exactly so, once the columns are known."""
+        if self._bounds:
+            return any(self.path(over) is Path.SEARCH for over in self._bounds.values())
+        return is_searched(self.clause)
 
     @property
     def live_warnings(self) -> list[str]:
-        found = []
+        warnings = []
         clause = self.clause
         loops = any(
             isinstance(n, tree.Quantified) and n.high is None for n in clause.pattern.walk()
         )
         if loops and clause.within is None:
-            found.append(
+            warnings.append(
                 "live, a match may go on without end, and its rows are kept: WITHIN bounds that"
             )
         if clause.partition and tree.remembers_keys(clause):
-            found.append(
+            warnings.append(
                 "live, something is kept of every key that ever came, because PREV, MATCH_NUMBER() "
                 "or ^ ask for what came before: state grows with the number of keys"
             )
         if any(isinstance(node, tree.PartitionEnd) for node in clause.pattern.walk()):
-            found.append("live, $ waits for the end of the stream")
-        return found
+            warnings.append("live, $ waits for the end of the stream")
+        return warnings
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)

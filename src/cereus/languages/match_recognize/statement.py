@@ -106,7 +106,7 @@ class Embedded:
 
 def tokens(text: str) -> list[Token]:
     """The statement without spaces and comments."""
-    found: list[Token] = []
+    read: list[Token] = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "unclosed":
@@ -124,13 +124,13 @@ def tokens(text: str) -> list[Token]:
                 hint="put the same quote behind the text",
             )
         if kind != "space":
-            found.append(Token(kind, match.group(), match.start()))
-            if len(found) > MOST_TOKENS:
+            read.append(Token(kind, match.group(), match.start()))
+            if len(read) > MOST_TOKENS:
                 raise LimitError(
                     f"this statement has more than {MOST_TOKENS:,} words and signs",
                     hint="put long lists into a table",
                 )
-    return found
+    return read
 
 
 def rewritten(text: str, replace: Callable[[Embedded], str]) -> str:
@@ -146,33 +146,33 @@ def rewritten(text: str, replace: Callable[[Embedded], str]) -> str:
 
 def find(text: str) -> Iterator[Embedded]:
     """The clauses whose tables have no clauses themselves, in the order of the text."""
-    found = tokens(text)
-    for at, token in enumerate(found):
-        opens = token.word == "MATCH_RECOGNIZE" and at + 1 < len(found)
-        if opens and found[at + 1].text == "(":
-            embedded = _embedded(text, found, at)
+    words = tokens(text)
+    for at, token in enumerate(words):
+        opens = token.word == "MATCH_RECOGNIZE" and at + 1 < len(words)
+        if opens and words[at + 1].text == "(":
+            embedded = _embedded(text, words, at)
             if not any(each.word == "MATCH_RECOGNIZE" for each in tokens(embedded.source)):
                 yield embedded
 
 
-def _embedded(text: str, found: list[Token], at: int) -> Embedded:
-    first = _table_start(text, found, at)
-    last = _closing(text, found, at + 1)
-    table = text[found[first].start : found[at].start].strip()
-    source = f"{_common_tables(text, found, first)}SELECT * FROM {table}"
+def _embedded(text: str, words: list[Token], at: int) -> Embedded:
+    first = _table_start(text, words, at)
+    last = _closing(text, words, at + 1)
+    table = text[words[first].start : words[at].start].strip()
+    source = f"{_common_tables(text, words, first)}SELECT * FROM {table}"
     return Embedded(
         source,
-        _without_table(text, found[at : last + 1], _table_name(found[first:at])),
-        (found[first].start, found[last].end),
-        _alias_columns(text, found, last + 1),
+        _without_table(text, words[at : last + 1], _table_name(words[first:at])),
+        (words[first].start, words[last].end),
+        _alias_columns(text, words, last + 1),
     )
 
 
-def _table_start(text: str, found: list[Token], at: int) -> int:
+def _table_start(text: str, words: list[Token], at: int) -> int:
     """The first token of the table before a clause."""
     depth, first = 0, at
     for place in range(at - 1, -1, -1):
-        token = found[place]
+        token = words[place]
         if token.text == ")":
             depth += 1
         elif token.text == "(":
@@ -185,7 +185,7 @@ def _table_start(text: str, found: list[Token], at: int) -> int:
         raise QuerySyntaxError(
             "MATCH_RECOGNIZE stands behind a table",
             text=text,
-            span=(found[at].start, found[at].end),
+            span=(words[at].start, words[at].end),
             hint="write FROM trades MATCH_RECOGNIZE ( … )",
         )
     return first
@@ -218,41 +218,41 @@ def _without_table(text: str, clause: list[Token], table: str) -> str:
     return written
 
 
-def _closing(text: str, found: list[Token], opening: int) -> int:
+def _closing(text: str, words: list[Token], opening: int) -> int:
     depth = 0
-    for place in range(opening, len(found)):
-        depth += {"(": 1, ")": -1}.get(found[place].text, 0)
+    for place in range(opening, len(words)):
+        depth += {"(": 1, ")": -1}.get(words[place].text, 0)
         if depth == 0:
             return place
     raise QuerySyntaxError(
         "this '(' is never closed",
         text=text,
-        span=(found[opening].start, found[opening].end),
+        span=(words[opening].start, words[opening].end),
         hint="close it with ')'",
     )
 
 
-def _common_tables(text: str, found: list[Token], before: int) -> str:
+def _common_tables(text: str, words: list[Token], before: int) -> str:
     """The WITH clauses that a table at `before` can see, as one WITH."""
     definitions: list[str] = []
     recursive = False
-    for start in _levels(found, before):
-        if found[start].word != "WITH":
+    for start in _levels(words, before):
+        if words[start].word != "WITH":
             continue
         place = start + 1
-        if found[place].word == "RECURSIVE":
+        if words[place].word == "RECURSIVE":
             recursive, place = True, place + 1
         begin = place
         while place < before:
-            if found[place].text == "(":
-                place = _closing(text, found, place)
+            if words[place].text == "(":
+                place = _closing(text, words, place)
                 if place >= before:
                     break
-                if place + 1 < len(found) and found[place + 1].word in ("AS", "NOT"):
+                if place + 1 < len(words) and words[place + 1].word in ("AS", "NOT"):
                     place += 1  # the names of its columns
                     continue
-                definitions.append(text[found[begin].start : found[place].end])
-                if found[place + 1].text != ",":
+                definitions.append(text[words[begin].start : words[place].end])
+                if words[place + 1].text != ",":
                     break
                 begin = place + 2
             place += 1
@@ -261,29 +261,29 @@ def _common_tables(text: str, found: list[Token], before: int) -> str:
     return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(definitions)} "
 
 
-def _levels(found: list[Token], at: int) -> list[int]:
+def _levels(words: list[Token], at: int) -> list[int]:
     """The first token of every pair of parentheses around a token, outermost first."""
     opened = [0]
     for place in range(at):
-        if found[place].text == "(":
+        if words[place].text == "(":
             opened.append(place + 1)
-        elif found[place].text == ")" and len(opened) > 1:
+        elif words[place].text == ")" and len(opened) > 1:
             opened.pop()
-        elif found[place].text == ";":
+        elif words[place].text == ";":
             opened = [place + 1]
     return opened
 
 
-def _alias_columns(text: str, found: list[Token], at: int) -> int | None:
+def _alias_columns(text: str, words: list[Token], at: int) -> int | None:
     """How many columns the alias behind a clause names; None if it names none."""
-    if at < len(found) and found[at].word == "AS":
+    if at < len(words) and words[at].word == "AS":
         at += 1
-    if at + 1 >= len(found) or found[at].kind not in ("word", "quoted"):
+    if at + 1 >= len(words) or words[at].kind not in ("word", "quoted"):
         return None
-    if found[at].word in NO_ALIAS or found[at + 1].text != "(":
+    if words[at].word in NO_ALIAS or words[at + 1].text != "(":
         return None
-    last = _closing(text, found, at + 1)
-    return sum(1 for token in found[at + 1 : last] if token.text == ",") + 1
+    last = _closing(text, words, at + 1)
+    return sum(1 for token in words[at + 1 : last] if token.text == ",") + 1
 
 
 def check_alias(embedded: Embedded, columns: int) -> None:

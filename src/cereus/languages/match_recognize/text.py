@@ -271,11 +271,11 @@ def _truth(truth: Token, *, negated: bool) -> Test:
 
     def tested(operand: ex.Expression) -> ex.Expression:
         if truth.upper() == "UNKNOWN":
-            found: ex.Expression = ex.IsNull(operand)
+            test: ex.Expression = ex.IsNull(operand)
         else:
             holds = operand if truth.upper() == "TRUE" else ex.Not(operand)
-            found = ex.Call("coalesce", (holds, ex.Literal(False)))
-        return ex.Not(found) if negated else found
+            test = ex.Call("coalesce", (holds, ex.Literal(False)))
+        return ex.Not(test) if negated else test
 
     return tested
 

@@ -11,6 +11,40 @@ COUNTS = frozenset(("count", "count_if", "sum", "avg"))
 """Aggregates whose value depends on which of many rows were mapped to a variable."""
 
 
+COMPILED = COUNTS | {
+    *("min", "max", "bool_and", "bool_or", "every", "arbitrary", "any_value", "max_by", "min_by"),
+    *("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"),
+}
+"""Aggregates that the compiled kernel computes."""
+SEARCHED = (
+    "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
+    "percentiles, aggregates of CLASSIFIER() or MATCH_NUMBER()); runs are tried one by one, in "
+    "Python, and Limits(steps_per_event=…) says when to stop"
+)
+
+
+def is_searched(clause: tree.Clause) -> bool:
+    """Whether the text alone tells that a clause is searched in Python."""
+    return any(
+        isinstance(node, tree.Taken)
+        or (
+            isinstance(node, tree.Aggregate)
+            and (node.function not in COMPILED or _is_of_match(node))
+        )
+        for each in clause.define
+        for node in each.condition.walk()
+    )
+
+
+def _is_of_match(aggregate: tree.Aggregate) -> bool:
+    """Whether an aggregate is over what only the match says of a row."""
+    return any(
+        isinstance(node, tree.Classifier | tree.MatchNumber)
+        for argument in aggregate.arguments
+        for node in argument.walk()
+    )
+
+
 def cost_warnings(clause: tree.Clause) -> Iterator[str]:
     """Loops in which a row may go one way or another, where conditions add up one of these: each
     way has a sum of its own, and in the worst case there are twice as many with every row."""

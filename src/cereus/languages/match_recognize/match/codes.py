@@ -29,6 +29,11 @@ MAX_INT = 8
 MIN_FLOAT = 9
 MAX_FLOAT = 10
 NOTE_VALID = 11  # 1 once there is a value
+SPREAD = 12  # a mean, and behind it the sum of the squared distances from it
+MOST_ROW = 13  # the first row that has the greatest value of a column
+LEAST_ROW = 14
+FIRST_VALID = 15  # the first row that has a value
+LAST_ROWS = 16  # the last row, and behind it how many there are one after the other, up to a size
 
 # Operations: op, to, a, b.
 AT_ROW = 0  # column a at the current row
@@ -73,6 +78,10 @@ GREATEST_INT = 38
 LEAST_INT = 39
 GREATEST_FLOAT = 40
 LEAST_FLOAT = 41
+AT_TAIL = 42  # column a, as many rows before the one in slot b as the register has
+VARIANCE = 43  # of the spread in slot a and the count in slot b
+SAMPLE_VARIANCE = 44
+SQUARE_ROOT = 45
 
 MOST_REGISTERS = 256
 

@@ -12,13 +12,13 @@ from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
-    Found,
+    RowMatches,
     joined,
     skipping,
     state_masks,
 )
 from cereus.languages.match_recognize.match.needs import parts
-from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.program import RowAutomaton, counting
 from cereus.languages.match_recognize.match.rows.two_passes import TwoPasses
 from cereus.languages.match_recognize.match.runs.find import RunStreams, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
@@ -53,6 +53,13 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     return Path.AGGREGATES if sums else Path.SLOTS
 
 
+def _counts(bound: Bound, path: Path) -> bool:
+    """Whether rounds are counted: not where rows alone decide, which needs states only, nor where
+    a partial match says what it waits for, which depends on the round."""
+    within = bound.clause.within
+    return path is not Path.ROWS and not (within is not None and within.timeouts)
+
+
 class Finder:
     """Finds the matches of a clause in rows, piece by piece; what does not depend on the rows is
     made once. What it does is counted in `costs`."""
@@ -65,18 +72,19 @@ class Finder:
         limits: Limits,
         unit: str | None = None,
     ) -> None:
-        self.bound, self.automaton, self.path = bound, automaton, path
+        self.bound, self.path = bound, path
+        self.automaton = counting(bound.clause.pattern) if _counts(bound, path) else automaton
         self.limits, self.unit = limits, unit
         self.row_conditions = row_conditions(bound)
-        self.skip = skipping(bound.clause, automaton)
+        self.skip = skipping(bound.clause, self.automaton)
         self.costs = Costs()
-        self.passes = TwoPasses(automaton, self.skip, self.costs)
+        self.passes = TwoPasses(self.automaton, self.skip, self.costs)
 
-    def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
+    def matches(self, rows: SortedRows, streams: RunStreams | None = None) -> RowMatches:
         """The matches in all partitions; with `streams`, those that are decided so far."""
         return joined(self.chunks(rows, streams))
 
-    def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[Found]:
+    def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
         """The same, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
         self.costs.kept += len(rows)
@@ -87,7 +95,7 @@ class Finder:
         if self.path is Path.ROWS and streams is None:
             yield from self.passes.chunks(masks, read.numbers, rows.bounds, times, length)
             return
-        where = streams or RunStreams.whole(rows.bounds)
+        where = streams or RunStreams.complete(rows.bounds)
         given = (bound, automaton, rows, read, masks)
         if self.path is not Path.SEARCH:
             try:

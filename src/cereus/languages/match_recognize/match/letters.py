@@ -87,11 +87,11 @@ def letters(bound: Bound, rows: SortedRows, of: RowConditions | None = None) -> 
     of = row_conditions(bound) if of is None else of
     if len(of.truths) > MOST_BITS:
         columns = RowColumns(rows)
-        numbers, found = _many([_truth(columns, each, len(rows)) for each in of.truths])
+        numbers, alphabet = _many([_truth(columns, each, len(rows)) for each in of.truths])
     else:
         wide = _bits(of, rows)
-        numbers, found = _numbered(wide, len(of.truths))
-    return RowLetters(numbers, [of.always | _meant(letter, of.meaning) for letter in found])
+        numbers, alphabet = _numbered(wide, len(of.truths))
+    return RowLetters(numbers, [of.always | _meant(letter, of.meaning) for letter in alphabet])
 
 
 def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
@@ -101,20 +101,20 @@ def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
     if rows.rows is not None:  # blocks are cut from columns in order
         for name in of.names:
             rows.column(name)
-    found = empty(len(rows), np.uint16)
+    bits = empty(len(rows), np.uint16)
     for low in range(0, len(rows), BLOCK):
         high = min(low + BLOCK, len(rows))
         begin, end = max(low - of.reach, 0), min(high + of.reach, len(rows))
-        found[low:high] = _bits_of(of, rows.block(begin, end))[low - begin : high - begin]
-    return found
+        bits[low:high] = _bits_of(of, rows.block(begin, end))[low - begin : high - begin]
+    return bits
 
 
 def _bits_of(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
     columns = RowColumns(rows)
-    found: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(of.truths) <= 8 else np.uint16)
+    bits: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(of.truths) <= 8 else np.uint16)
     for place, each in enumerate(of.truths):
-        found |= _truth(columns, each, len(rows)).view(np.uint8) * found.dtype.type(1 << place)
-    return found.astype(np.uint16, copy=False)
+        bits |= _truth(columns, each, len(rows)).view(np.uint8) * bits.dtype.type(1 << place)
+    return bits.astype(np.uint16, copy=False)
 
 
 def _meant(letter: int, meaning: Sequence[int]) -> int:
@@ -152,8 +152,8 @@ def _truth(columns: RowColumns, conditions: tuple[Part, ...], length: int) -> np
     truth: Any = np.True_
     for part in conditions:
         truth = truth & operators.truth(columns.value(part)).values
-    whole: npt.NDArray[np.bool_] = truth if np.ndim(truth) else np.full(length, bool(truth))
-    return whole
+    every: npt.NDArray[np.bool_] = truth if np.ndim(truth) else np.full(length, bool(truth))
+    return every
 
 
 class RowColumns:
@@ -185,13 +185,13 @@ class RowColumns:
         return value_of(argument, self.read(argument))
 
     def read(self, argument: ex.Expression) -> dict[ex.Attribute, pa.Array]:
-        found = {}
+        columns = {}
         for attribute in attributes_in(argument):
             data = self.rows.column(attribute.path[0])
             for name in attribute.path[1:]:
                 data = pa.compute.struct_field(data, name)
-            found[attribute] = data
-        return found
+            columns[attribute] = data
+        return columns
 
     def moved(self, data: pa.Array | Vector, shift: int) -> Vector:
         """Each row's value from the row `shift` further on; null outside its partition."""
@@ -219,14 +219,14 @@ def _spread(constant: Any, length: int) -> Any:
 
 def _moved(data: Any, shift: int) -> Any:
     data = np.broadcast_to(data, np.shape(data))
-    found = np.empty_like(data)
+    moved = np.empty_like(data)
     if abs(shift) >= len(data):
-        found[:] = 0
+        moved[:] = 0
     elif shift < 0:
-        found[:-shift], found[-shift:] = 0, data[:shift]
+        moved[:-shift], moved[-shift:] = 0, data[:shift]
     else:
-        found[-shift:], found[:-shift] = 0, data[shift:]
-    return found
+        moved[-shift:], moved[:-shift] = 0, data[shift:]
+    return moved
 
 
 def _inside(bounds: npt.NDArray[np.int64], shift: int) -> npt.NDArray[np.bool_]:

@@ -27,7 +27,7 @@ SKIPS = {
 
 
 @dataclass(frozen=True)
-class Found:
+class RowMatches:
     """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and
     the states of its rows are states[offsets[m] : offsets[m + 1]]. Those in `timed_out` are
     partial matches that their window ended; None if there are no such."""
@@ -44,9 +44,9 @@ class Found:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def copied(self) -> Found:
+    def copied(self) -> RowMatches:
         """In arrays of its own."""
-        return Found(self.starts.copy(), self.ends.copy(), self.states.copy(), self.timed_out)
+        return RowMatches(self.starts.copy(), self.ends.copy(), self.states.copy(), self.timed_out)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ def state_masks(
         sum(1 << q for q, label in enumerate(automaton.labels) if label == variable)
         for variable in variables
     ]
-    found = []
+    masks = []
     for holds in letters.holds:
-        found.append(sum(mask for v, mask in enumerate(of_variable) if holds >> v & 1))
-    return found
+        masks.append(sum(mask for v, mask in enumerate(of_variable) if holds >> v & 1))
+    return masks
 
 
 MOST_MATCHES = 1 << 17
@@ -101,14 +101,16 @@ class Output:
         """Begin anew, once what was found has been read."""
         self.progress[2:4] = 0
 
-    def found(self) -> Found:
+    def matches(self) -> RowMatches:
         """What was written so far, in the arrays of this object."""
         matches, written = int(self.progress[2]), int(self.progress[3])
         timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
-        return Found(self.starts[:matches], self.ends[:matches], self.states[:written], timed_out)
+        return RowMatches(
+            self.starts[:matches], self.ends[:matches], self.states[:written], timed_out
+        )
 
 
-def joined(chunks: Iterable[Found]) -> Found:
+def joined(chunks: Iterable[RowMatches]) -> RowMatches:
     """All matches of chunks whose arrays are used again."""
     parts = [chunk.copied() for chunk in chunks]
     if len(parts) == 1:
@@ -116,7 +118,7 @@ def joined(chunks: Iterable[Found]) -> Found:
     late = None
     if parts[0].timed_out is not None:
         late = np.concatenate([part.timed_out for part in parts if part.timed_out is not None])
-    return Found(
+    return RowMatches(
         np.concatenate([part.starts for part in parts]),
         np.concatenate([part.ends for part in parts]),
         np.concatenate([part.states for part in parts]),

@@ -3,6 +3,9 @@
 A state reads one row as one variable. `moves[q]` lists what may follow it, the preferred first: a
 state, or DONE. Rounds of a quantifier are copied, `x+` is its body and then the fork, and no point
 of the pattern is passed twice at one row, so that rounds which read nothing end.
+
+Many rounds of one variable, `x{2,1000}`, may be counted instead (`counting`): they are one state,
+and what may follow it depends on how many rows it has read.
 """
 
 from __future__ import annotations
@@ -17,6 +20,29 @@ from cereus.languages.match_recognize import tree
 DONE = -2
 MOST_POINTS = 30_000
 """Points of a pattern with all rounds copied; states are numbered in 16 bits."""
+MOST_COPIES = 12
+"""Rounds of a variable that are copied where they could be counted."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rows that a state reads one after the other: at least `low`, at most `high` (None: any
+    number). Another round is its first move; its last one, if `reluctant`."""
+
+    low: int
+    high: int | None
+    reluctant: bool
+
+    def next(self, rounds: int) -> int:
+        """The number of the round behind this one. Where there is no end, all behind the least
+        are alike."""
+        return min(rounds, self.low) + 1 if self.high is None else rounds + 1
+
+    def may_follow(self, rounds: int, *, again: bool) -> bool:
+        """Whether another round, or what comes behind the state, may follow a round."""
+        if again:
+            return self.high is None or rounds < self.high
+        return rounds >= self.low
 
 
 @dataclass(frozen=True)
@@ -25,7 +51,8 @@ class RowAutomaton:
 
     `begin[0]` lists the first moves at a row inside the partition, `begin[1]` at its first row;
     `moves[q]` those behind a row that is not the last, and `ends[q]` says whether the match may
-    end behind the last row of the partition.
+    end behind the last row of the partition. `rounds[q]` is how often a state is read, if that is
+    counted.
     """
 
     labels: tuple[str, ...]
@@ -33,15 +60,23 @@ class RowAutomaton:
     begin: tuple[tuple[int, ...], tuple[int, ...]]
     moves: tuple[tuple[int, ...], ...]
     ends: tuple[bool, ...]
+    rounds: tuple[Rounds | None, ...]
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def again(self, state: int) -> int:
+        """Which move of a state that is counted is another round."""
+        rounds = self.rounds[state]
+        assert rounds is not None
+        return len(self.moves[state]) - 1 if rounds.reluctant else 0
 
 
 @dataclass(frozen=True)
 class _Row:
     label: str
     excluded: bool
+    rounds: Rounds | None = None
 
 
 @dataclass(frozen=True)
@@ -58,28 +93,47 @@ _Point = _Row | _Fork | _Anchor
 
 
 def automaton(pattern: tree.Pattern) -> RowAutomaton:
-    points = _Points().built(pattern)
+    """All rounds are copied."""
+    return _automaton(_Points(counts=False).built(pattern))
+
+
+def counting(pattern: tree.Pattern) -> RowAutomaton:
+    """Many rounds of one variable are counted."""
+    return _automaton(_Points(counts=True).built(pattern))
+
+
+def _automaton(points: list[_Point]) -> RowAutomaton:
     rows = [at for at, point in enumerate(points) if isinstance(point, _Row)]
     numbers = {at: q for q, at in enumerate(rows)}
 
     def moves(at: int, *, first: bool = False, last: bool = False) -> tuple[int, ...]:
-        found = _reached(points, at, first, last)
-        return tuple(DONE if each == len(points) else numbers[each] for each in found)
+        reached = _reached(points, at, first, last)
+        return tuple(DONE if each == len(points) else numbers[each] for each in reached)
+
+    def behind(at: int) -> tuple[int, ...]:
+        """The moves of a row."""
+        point = points[at]
+        assert isinstance(point, _Row)
+        if point.rounds is None:
+            return moves(at + 1)
+        again = (numbers[at],)
+        return moves(at + 1) + again if point.rounds.reluctant else again + moves(at + 1)
 
     labelled = [point for point in points if isinstance(point, _Row)]
     return RowAutomaton(
         tuple(point.label for point in labelled),
         tuple(point.excluded for point in labelled),
         (moves(0), moves(0, first=True)),
-        tuple(moves(at + 1) for at in rows),
+        tuple(behind(at) for at in rows),
         tuple(DONE in moves(at + 1, last=True) for at in rows),
+        tuple(point.rounds for point in labelled),
     )
 
 
 def _reached(points: Sequence[_Point], at: int, first: bool, last: bool) -> list[int]:
     """The rows (and the end, `len(points)`) that can come next, the preferred first. Behind the
     end of the pattern nothing less preferred counts."""
-    found: list[int] = []
+    reached: list[int] = []
     entered: set[int] = set()
     pending = [at]
     while pending:
@@ -95,16 +149,17 @@ def _reached(points: Sequence[_Point], at: int, first: bool, last: bool) -> list
                 if first if at_start else last:
                     pending.append(here + 1)
             case _:
-                found.append(here)
+                reached.append(here)
                 if point is None:
                     break
-    return found
+    return reached
 
 
 class _Points:
     """The points of a pattern, in the order of the text."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts: bool) -> None:
+        self.counts = counts
         self.points: list[_Point] = []
         self.excluded = False
 
@@ -142,6 +197,8 @@ class _Points:
                 outside, self.excluded = self.excluded, True
                 self.add(part)
                 self.excluded = outside
+            case tree.Quantified(tree.Variable(name)) if self.counts and _has_many_rounds(node):
+                self.counted(node, name)
             case tree.Quantified():
                 self.rounds(node)
 
@@ -195,6 +252,13 @@ class _Points:
         for fork in forks:
             self.fork(fork, fork + 1, node.reluctant)
 
+    def counted(self, node: tree.Quantified, name: str) -> None:
+        entry = self.point(_Fork(())) if node.low == 0 else None
+        rounds = Rounds(max(node.low, 1), node.high, node.reluctant)
+        self.point(_Row(name, self.excluded, rounds))
+        if entry is not None:
+            self.fork(entry, entry + 1, node.reluctant)
+
     def loop(self, node: tree.Quantified, begin: int) -> None:
         entry = None
         if node.low == 0:
@@ -210,6 +274,10 @@ class _Points:
         """At a fork: another round, or past everything so far."""
         past = len(self.points)
         self.points[at] = _Fork((past, into) if reluctant else (into, past))
+
+
+def _has_many_rounds(node: tree.Quantified) -> bool:
+    return max(node.low, node.high or 0) > MOST_COPIES
 
 
 def _goes_one_way(pattern: tree.Pattern) -> bool:

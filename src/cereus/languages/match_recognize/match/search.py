@@ -27,8 +27,8 @@ from cereus.languages.match_recognize.lists import COLLECTED, collected, taken
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowColumns, RowLetters
 from cereus.languages.match_recognize.match.matching import (
-    Found,
     Ints,
+    RowMatches,
     Skipping,
     readable,
     refuse_skip,
@@ -80,7 +80,7 @@ class Searcher:
             dict.fromkeys(leaf for part in conditions for leaf in part.leaves.values())
         )
 
-    def find(self, streams: RunStreams, skip: Skipping) -> Found:
+    def find(self, streams: RunStreams, skip: Skipping) -> RowMatches:
         starts: list[int] = []
         ends: list[int] = []
         states: list[int] = []
@@ -91,7 +91,7 @@ class Searcher:
                 ends.append(start + len(path))
                 states += path
                 late.append(timed_out)
-        return Found(
+        return RowMatches(
             np.array(starts, np.int64),
             np.array(ends, np.int64),
             np.array(states, np.int16),
@@ -125,12 +125,12 @@ class Searcher:
         first = start == streams.lows[part] and not streams.begun[part]
         number = int(streams.numbers[part]) + 1
         path: list[int] = []
-        tried: set[tuple[int, int, str]] = set()
+        tried: set[tuple[int, int, int, str]] = set()
         self.earlier = self.tried
         self.waiting = []
-        pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
+        pending = [(0, move, 1) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
-            depth, state = pending.pop()
+            depth, state, rounds = pending.pop()
             del path[depth:]
             if state == DONE:
                 return path
@@ -148,23 +148,40 @@ class Searcher:
             path.append(state)
             if not self.holds(path, start, number):
                 continue
-            memory = (depth, state, self.memory(path, start, number))
+            memory = (depth, state, rounds, self.memory(path, start, number))
             if memory in tried:
                 continue
             tried.add(memory)
             self.kept += 1
             at_end = row == high - 1
-            moves = self.automaton.moves[state]
+            moves = self.moves(state, rounds)
+            ends = self.automaton.ends[state] and self.may_leave(state, rounds)
             if at_end and not streams.ends_open:
-                if self.automaton.ends[state]:
+                if ends:
                     return path
                 if moves:
                     self.wait(path)
                 continue
-            if at_end and self.automaton.ends[state] and DONE not in moves:
+            if at_end and ends and all(move != DONE for move, _ in moves):
                 return PENDING
-            pending += [(depth + 1, move) for move in reversed(moves)]
+            pending += [(depth + 1, *move) for move in reversed(moves)]
         return None
+
+    def moves(self, state: int, rounds: int) -> list[tuple[int, int]]:
+        """What may follow a round of a state, and which round that is."""
+        moves, counted = self.automaton.moves[state], self.automaton.rounds[state]
+        if counted is None:
+            return [(move, 1) for move in moves]
+        again = self.automaton.again(state)
+        return [
+            (move, counted.next(rounds) if at == again else 1)
+            for at, move in enumerate(moves)
+            if counted.may_follow(rounds, again=at == again)
+        ]
+
+    def may_leave(self, state: int, rounds: int) -> bool:
+        counted = self.automaton.rounds[state]
+        return counted is None or counted.may_follow(rounds, again=False)
 
     def wait(self, path: list[int]) -> None:
         """A run waits for a row while its window ends: the most preferred one is remembered."""
@@ -275,25 +292,25 @@ class Searcher:
     ) -> Any:
         """The value of an expression of one row at a row."""
         if not {LABEL, NUMBER} & names_in(argument):
-            return self.whole_column(argument)[row]
+            return self.column_cells(argument)[row]
         inside = 0 <= row - start < len(labels)
         special = {LABEL: labels[row - start] if inside else None, NUMBER: number}
         columns: dict[ex.Attribute, Any] = {}
         for node in argument.walk():
             if isinstance(node, ex.Attribute):
                 known = node.path[0] in special
-                found = special[node.path[0]] if known else self.whole_column(node)[row]
-                columns[node] = constant(found)
+                value = special[node.path[0]] if known else self.column_cells(node)[row]
+                columns[node] = constant(value)
         result = to_arrow(value_of(argument, columns), 1)
         return result.as_py() if hasattr(result, "as_py") else result[0].as_py()
 
-    def whole_column(self, argument: ex.Expression) -> list[Any]:
+    def column_cells(self, argument: ex.Expression) -> list[Any]:
         if argument not in self._cells:
             data = self.columns.argument(argument)
             if isinstance(data, Vector):
-                found = to_arrow(data, len(self.rows))
-                constants = hasattr(found, "as_py")
-                cells = [found.as_py()] * len(self.rows) if constants else found.to_pylist()
+                values_ = to_arrow(data, len(self.rows))
+                constants = hasattr(values_, "as_py")
+                cells = [values_.as_py()] * len(self.rows) if constants else values_.to_pylist()
             else:
                 cells = one_array(data).to_pylist()
             self._cells[argument] = cells

@@ -57,9 +57,9 @@ class SortedRows:
         cls, table: pa.Table | pa.RecordBatch, rows: Indices | None, bounds: Ints
     ) -> SortedRows:
         """Rows whose places are known."""
-        found = cls(table, (), ())
-        found.rows, found.bounds = rows, bounds
-        return found
+        rows_ = cls(table, (), ())
+        rows_.rows, rows_.bounds = rows, bounds
+        return rows_
 
     def __len__(self) -> int:
         return int(self.bounds[-1])
@@ -90,11 +90,11 @@ class SortedRows:
     def cut(self, low: int, high: int, bounds: Ints) -> SortedRows:
         columns = {name: data.slice(low, high - low) for name, data in self._columns.items()}
         if self.rows is None:
-            found = SortedRows.placed(self.table.slice(low, high - low), None, bounds)
+            piece = SortedRows.placed(self.table.slice(low, high - low), None, bounds)
         else:
-            found = SortedRows.placed(self.table, self.rows[low:high], bounds)
-        found._columns = columns
-        return found
+            piece = SortedRows.placed(self.table, self.rows[low:high], bounds)
+        piece._columns = columns
+        return piece
 
     def _sort(self, order: Sequence[tree.Order], spread: Spread) -> None:
         """Put the rows of each partition in order, some partitions at a time."""
@@ -208,8 +208,8 @@ def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> I
             sort_keys.append((f"null {place}", "descending" if each.nulls_first else "ascending"))
         columns[str(place)] = _decoded(column)
         sort_keys.append((str(place), "descending" if each.descending else "ascending"))
-    found = np.asarray(pc.sort_indices(pa.table(columns), sort_keys=sort_keys)).astype(np.int64)
-    return None if bool((found == np.arange(len(found))).all()) else found
+    rows = np.asarray(pc.sort_indices(pa.table(columns), sort_keys=sort_keys)).astype(np.int64)
+    return None if bool((rows == np.arange(len(rows))).all()) else rows
 
 
 def _order_keys(

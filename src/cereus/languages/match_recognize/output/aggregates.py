@@ -26,7 +26,7 @@ from cereus.languages.match_recognize.lists import (
     taken,
     taken_type,
 )
-from cereus.languages.match_recognize.match.matching import Found
+from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
 from cereus.languages.match_recognize.values import Then
@@ -67,14 +67,14 @@ class WholeMatches:
     """One value for each match, over its rows in the states that are `chosen`; columns have an
     entry for every row of the table."""
 
-    found: Found
+    matches: RowMatches
     offsets: Ints
     moves: Ints
     chosen: npt.NDArray[np.uint8]
 
     def counts(self, valid: Bools | None) -> Ints:
-        out = empty(len(self.found), np.int64)
-        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        out = empty(len(self.matches), np.int64)
+        rows = (self.matches.states, self.offsets, self.moves, self.chosen)
         scan.counted(*rows, _marks(valid), out)
         return out
 
@@ -82,14 +82,14 @@ class WholeMatches:
         return self.ints(numbers, None, functions.SUM)
 
     def ints(self, numbers: Ints, valid: Bools | None, how: int) -> Ints:
-        out = empty(len(self.found), np.int64)
-        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        out = empty(len(self.matches), np.int64)
+        rows = (self.matches.states, self.offsets, self.moves, self.chosen)
         scan.reduced_ints(numbers, _marks(valid), *rows, how, out)
         return out
 
     def floats(self, numbers: Floats, valid: Bools | None, how: int) -> Floats:
-        out = empty(len(self.found), np.float64)
-        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        out = empty(len(self.matches), np.float64)
+        rows = (self.matches.states, self.offsets, self.moves, self.chosen)
         scan.reduced_floats(numbers, _marks(valid), *rows, how, out)
         return out
 
@@ -208,7 +208,7 @@ def _masked(values: npt.NDArray[Any], counts: Ints, kind: pa.DataType | None = N
     return pa.array(values, kind, mask=none if none.any() else None)
 
 
-def _whole(data: pa.Array) -> Ints | None:
+def _as_ints(data: pa.Array) -> Ints | None:
     """The values as whole numbers of 64 bits, 0 for null; None where they are not such."""
     kind = data.type
     if pa.types.is_integer(kind) and kind != pa.uint64():
@@ -226,7 +226,7 @@ def _floats(data: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def _sums(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
-    numbers = _whole(data)
+    numbers = _as_ints(data)
     if numbers is not None:
         return _masked(by.sums(numbers), _fitting(data, numbers, valid, counts, by))
     return _masked(by.floats(_floats(data), valid, functions.SUM), counts)
@@ -242,7 +242,7 @@ def _fitting(data: pa.Array, numbers: Ints, valid: Bools | None, counts: Ints, b
 
 
 def _averages(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
-    numbers = _whole(data)
+    numbers = _as_ints(data)
     exact = numbers is not None and _fitting(data, numbers, valid, counts, by) is counts
     total = (
         by.sums(numbers)
@@ -260,7 +260,7 @@ def _extremes(data: pa.Array, valid: Bools | None, by: Reducer, function: str) -
         return pa.nulls(len(counts))
     if pa.types.is_floating(kind):
         return _masked(by.floats(_floats(data), valid, how), counts).cast(kind)
-    numbers = _whole(data)
+    numbers = _as_ints(data)
     if numbers is not None:
         return _masked(by.ints(numbers, valid, how), counts).cast(kind)
     if pa.types.is_temporal(kind) and kind.bit_width == 64:
@@ -312,9 +312,9 @@ def _spread(
     """Variances, and their roots; those of a sample need two values."""
     squares = by.floats(_floats(data), valid, functions.SQUARES)
     sample = int(function.endswith("samp"))
-    found = squares / np.maximum(counts - sample, 1)
+    variances = squares / np.maximum(counts - sample, 1)
     known = np.where(counts > sample, counts, 0)
-    return _masked(np.sqrt(found) if function.startswith("stddev") else found, known)
+    return _masked(np.sqrt(variances) if function.startswith("stddev") else variances, known)
 
 
 def _first_known(data: pa.Array, segments: Segments) -> pa.Array:
@@ -332,8 +332,8 @@ def _percentiles(data: pa.Array, part: pa.Array, segments: Segments) -> pa.Array
     proportion."""
     share = part[0].as_py() if len(part) else 0.0
     stretches = _lists(data, segments)
-    found = [None if each is None else percentile(each, share) for each in _known(stretches)]
-    return pa.array(found, pa.float64())
+    shares = [None if each is None else percentile(each, share) for each in _known(stretches)]
+    return pa.array(shares, pa.float64())
 
 
 def _known(stretches: pa.Array) -> Iterator[list[Any] | None]:
@@ -349,13 +349,13 @@ def _collections(
     for each in then:
         kind = taken_type(each.function, kind, each.given)
     cells = [column.to_pylist() for column in columns]
-    found = []
+    lists_ = []
     for low, high in zip(segments.low.tolist(), segments.high.tolist(), strict=True):
         value = collected(function, [each[low:high] for each in cells])
         for each in then:
             value = taken(each.function, value, each.given)
-        found.append(list(value.items()) if isinstance(value, dict) else value)
-    return pa.array(found, kind)
+        lists_.append(list(value.items()) if isinstance(value, dict) else value)
+    return pa.array(lists_, kind)
 
 
 def _lists(data: pa.Array, segments: Segments) -> pa.Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder
-from cereus.languages.match_recognize.match.matching import Found
+from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.output.cells import (
     Cells,
@@ -27,27 +27,27 @@ from cereus.languages.match_recognize.output.timeouts import timeout_columns
 def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     """What the clause emits over a table, all at once."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
-    return _put_out(finder, rows, finder.found(rows))
+    return _put_out(finder, rows, finder.matches(rows))
 
 
 def results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
     """The same in batches, of some whole partitions: many matches at a time."""
     before = np.zeros(len(piece.bounds) - 1, np.int64)
     unmatched = finder.bound.clause.rows is tree.Rows.UNMATCHED
-    for found in [finder.found(piece)] if unmatched else finder.chunks(piece):
-        batch = _put_out(finder, piece, found, before)
+    for matches in [finder.matches(piece)] if unmatched else finder.chunks(piece):
+        batch = _put_out(finder, piece, matches, before)
         if batch.num_rows:
             yield batch
 
 
 def _put_out(
-    finder: Finder, rows: SortedRows, found: Found, before: Ints | None = None
+    finder: Finder, rows: SortedRows, matches: RowMatches, before: Ints | None = None
 ) -> pa.RecordBatch:
     """The rows of the output, in the order of partitions and of the starts in them. `before`
     counts the matches of each partition so far, and is carried on."""
     clause = finder.bound.clause
-    matched = Matched(clause, finder.automaton, found, rows.bounds, before)
-    unmatched = uncovered(found, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
+    matched = Matched(clause, finder.automaton, matches, rows.bounds, before)
+    unmatched = uncovered(matches, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
     of = cells(matched, clause.rows, unmatched)
     result = columns(finder.bound, rows, matched, of, finder.unit)
     if before is not None:
@@ -59,22 +59,22 @@ def columns(
     bound: Bound, rows: SortedRows, matched: Matched, of: Cells, unit: str | None = None
 ) -> pa.RecordBatch:
     positions = pa.array(of.position)
-    whole = len(of) == len(rows) and bool((of.position == np.arange(len(rows))).all())
+    in_place = len(of) == len(rows) and bool((of.position == np.arange(len(rows))).all())
 
     def put(name: str) -> pa.Array:
-        return rows.column(name) if whole else rows.take(name, positions)
+        return rows.column(name) if in_place else rows.take(name, positions)
 
-    found = list(_keys(bound, rows, matched, of, put))
+    named = list(_keys(bound, rows, matched, of, put))
     every = bound.clause.rows is not tree.Rows.ONE
     if every:
-        found += [(order.path[0], put(order.path[0])) for order in bound.order]
+        named += [(order.path[0], put(order.path[0])) for order in bound.order]
     measures = Measures(bound, rows, matched, of)
-    found += [(name, measures.column(formula)) for name, formula in bound.measures]
-    if matched.found.timed_out is not None:
-        found += timeout_columns(bound, rows, matched, of, unit).items()
+    named += [(name, measures.column(formula)) for name, formula in bound.measures]
+    if matched.matches.timed_out is not None:
+        named += timeout_columns(bound, rows, matched, of, unit).items()
     if every:
-        found += [(name, put(name)) for name in bound.other_columns]
-    return pa.RecordBatch.from_arrays([data for _, data in found], _names(found))
+        named += [(name, put(name)) for name in bound.other_columns]
+    return pa.RecordBatch.from_arrays([data for _, data in named], _names(named))
 
 
 def _names(columns: list[tuple[str, pa.Array]]) -> list[str]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cereus.engine.memory import empty
 from cereus.languages.match_recognize import tree
-from cereus.languages.match_recognize.match.matching import Found
+from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.output import scan_kernel as scan
 
@@ -29,14 +29,14 @@ class Matched:
         self,
         clause: tree.Clause,
         automaton: RowAutomaton,
-        found: Found,
+        matches: RowMatches,
         bounds: Ints,
         before: Ints | None = None,
     ) -> None:
         """`before` counts the matches that each partition had earlier."""
-        self.clause, self.automaton, self.found, self.bounds = clause, automaton, found, bounds
-        self.offsets = found.offsets
-        self.moves = found.starts - self.offsets[:-1]
+        self.clause, self.automaton, self.matches, self.bounds = clause, automaton, matches, bounds
+        self.offsets = matches.offsets
+        self.moves = matches.starts - self.offsets[:-1]
         self._before = before
         self._members: dict[frozenset[str], tuple[Ints, Ints]] = {}
 
@@ -48,22 +48,22 @@ class Matched:
     @cached_property
     def counts(self) -> Ints:
         """How many matches each partition has."""
-        return np.diff(self._firsts, append=len(self.found))
+        return np.diff(self._firsts, append=len(self.matches))
 
     @cached_property
     def _firsts(self) -> Ints:
         """The first match of each partition, or the one behind it."""
-        return np.searchsorted(self.found.starts, self.bounds[:-1])
+        return np.searchsorted(self.matches.starts, self.bounds[:-1])
 
     @cached_property
     def numbers(self) -> Ints:
         """The number of each match in its partition, from 1."""
-        if not len(self.found):
+        if not len(self.matches):
             return np.zeros(0, np.int64)
         first = self._firsts
-        numbers = np.arange(1, len(self.found) + 1) - first[self.partition]
-        if self.found.timed_out is not None:  # they have no numbers
-            late = np.concatenate([[0], np.cumsum(self.found.timed_out)])
+        numbers = np.arange(1, len(self.matches) + 1) - first[self.partition]
+        if self.matches.timed_out is not None:  # they have no numbers
+            late = np.concatenate([[0], np.cumsum(self.matches.timed_out)])
             numbers = numbers - (late[1:] - late[first[self.partition]])
         return numbers if self._before is None else numbers + self._before[self.partition]
 
@@ -72,7 +72,7 @@ class Matched:
         """Which matched rows stand inside `{- -}`; None for none."""
         if not any(self.automaton.excluded):
             return None
-        return np.array(self.automaton.excluded, np.bool_)[self.found.states]
+        return np.array(self.automaton.excluded, np.bool_)[self.matches.states]
 
     def chosen(self, members: frozenset[str] | None) -> npt.NDArray[np.uint8]:
         """Which states are of these variables (None: of all)."""
@@ -83,9 +83,9 @@ class Matched:
     def nth(self, members: frozenset[str], first: bool, offset: int) -> Ints:
         """Of each match the row that is so many from the front or from the back among those of
         these variables; -1 where there is none."""
-        out = empty(len(self.found), np.int64)
+        out = empty(len(self.matches), np.int64)
         chosen = self.chosen(members)
-        scan.nth_rows(self.found.states, self.offsets, chosen, first, offset, out)
+        scan.nth_rows(self.matches.states, self.offsets, chosen, first, offset, out)
         return out
 
     def mapped(self, members: frozenset[str]) -> tuple[Ints, Ints]:
@@ -93,7 +93,7 @@ class Matched:
         of them come before each number."""
         if members not in self._members:
             of_state = np.array([label in members for label in self.automaton.labels], np.bool_)
-            mapped = of_state[self.found.states] if len(of_state) else np.zeros(0, np.bool_)
+            mapped = of_state[self.matches.states] if len(of_state) else np.zeros(0, np.bool_)
             before = np.zeros(len(mapped) + 1, np.int64)
             np.cumsum(mapped, out=before[1:])
             self._members[members] = np.flatnonzero(mapped), before
@@ -113,7 +113,7 @@ class Matched:
         """The variable of each matched row, by its place among the variables."""
         places = {name: place for place, name in enumerate(self.clause.variables())}
         codes = np.array([places[label] for label in self.automaton.labels] or [0], np.int32)
-        return codes[self.found.states]
+        return codes[self.matches.states]
 
 
 @dataclass(frozen=True)
@@ -139,17 +139,17 @@ def cells(matched: Matched, rows: tree.Rows, unmatched: Ints | None = None) -> C
 
 
 def _one_row(matched: Matched) -> Cells:
-    found = matched.found
+    matches = matched.matches
     last = matched.offsets[1:] - 1
     if _all_have_rows(matched):
-        return Cells(np.arange(len(found)), last, found.ends - 1)
-    row = np.where(found.ends > found.starts, last, -1)
-    position = np.maximum(found.ends - 1, found.starts)
-    return Cells(np.arange(len(found)), row, position)
+        return Cells(np.arange(len(matches)), last, matches.ends - 1)
+    row = np.where(matches.ends > matches.starts, last, -1)
+    position = np.maximum(matches.ends - 1, matches.starts)
+    return Cells(np.arange(len(matches)), row, position)
 
 
 def _all_have_rows(matched: Matched) -> bool:
-    return bool((matched.found.ends > matched.found.starts).all())
+    return bool((matched.matches.ends > matched.matches.starts).all())
 
 
 def _all_rows(matched: Matched) -> Cells:
@@ -164,10 +164,10 @@ def _mixed(matched: Matched, rows: tree.Rows, unmatched: Ints | None) -> Cells:
     if matched.excluded is not None:
         shown = ~matched.excluded
         every = Cells(every.match[shown], every.row[shown], every.position[shown])
-    parts = [(every, matched.found.starts[every.match])]
+    parts = [(every, matched.matches.starts[every.match])]
     if rows is not tree.Rows.OMIT:
-        empty = np.flatnonzero(matched.found.ends == matched.found.starts)
-        starts = matched.found.starts[empty]
+        empty = np.flatnonzero(matched.matches.ends == matched.matches.starts)
+        starts = matched.matches.starts[empty]
         parts.append((Cells(empty, np.full(len(empty), -1), starts), starts))
     if unmatched is not None:
         nothing = np.full(len(unmatched), -1)
@@ -180,10 +180,10 @@ def _mixed(matched: Matched, rows: tree.Rows, unmatched: Ints | None) -> Cells:
     return Cells(*columns)
 
 
-def uncovered(found: Found, length: int) -> Ints:
+def uncovered(matches: RowMatches, length: int) -> Ints:
     """The positions that no match covers: neither its rows nor an empty match."""
     depth = np.zeros(length + 1, np.int64)
-    ends = np.maximum(found.ends, found.starts + 1)
-    np.add.at(depth, found.starts, 1)
+    ends = np.maximum(matches.ends, matches.starts + 1)
+    np.add.at(depth, matches.starts, 1)
     np.add.at(depth, ends, -1)
     return np.flatnonzero(np.cumsum(depth[:-1]) == 0)

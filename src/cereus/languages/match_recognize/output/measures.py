@@ -79,15 +79,15 @@ class Measures:
         if not len(numbers):
             return pa.nulls(len(match), pa.int64())
         none = match < 0
-        if self.matched.found.timed_out is not None:
-            none |= self.matched.found.timed_out[match]
+        if self.matched.matches.timed_out is not None:
+            none |= self.matched.matches.timed_out[match]
         return pa.array(numbers[match], pa.int64(), mask=none if none.any() else None)
 
     # ------------------------------------------------------------ places
 
     def _at(self, at: values.At) -> pa.Array:
-        position, found = self._positions(at.place)
-        return self._argument(at.argument, position, found, self.cells.match)
+        position, exists = self._positions(at.place)
+        return self._argument(at.argument, position, exists, self.cells.match)
 
     def _ranges(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
         key = (variable, final or self._one_row)
@@ -123,51 +123,51 @@ class Measures:
         if self._one_row and not self._universal(place.variable):
             members = self.bound.clause.members(place.variable)
             at, rows = self.matched.nth(members, place.first, place.offset), None
-            found = at >= 0
+            exists = at >= 0
         else:
             low, high, rows = self._ranges(place.variable, place.final)
             at = low + place.offset if place.first else high - 1 - place.offset
-            found = (at >= low) & (at < high)
-        if found.all():
+            exists = (at >= low) & (at < high)
+        if exists.all():
             position = (at if rows is None else rows[at]) + self.matched.moves[match]
-        elif not found.any():
-            return np.zeros(len(at), np.int64), found
+        elif not exists.any():
+            return np.zeros(len(at), np.int64), exists
         else:
-            at = np.where(found, at, 0)
+            at = np.where(exists, at, 0)
             position = (at if rows is None else rows[at]) + self.matched.moves[match]
         if place.shift:
             position = position + place.shift
             part = self.matched.partition[match]
             inside = position >= self.matched.bounds[part]
             inside &= position < self.matched.bounds[part + 1]
-            found &= inside
-        return position, None if found.all() else found
+            exists &= inside
+        return position, None if exists.all() else exists
 
     def _argument(
-        self, argument: ex.Expression, position: Ints, found: Bools | None, match: Ints
+        self, argument: ex.Expression, position: Ints, exists: Bools | None, match: Ints
     ) -> pa.Array:
         """The value of an expression of one row at these positions."""
-        indices = pa.array(position, mask=None if found is None else ~found)
+        indices = pa.array(position, mask=None if exists is None else ~exists)
         if isinstance(argument, ex.Attribute):
-            return self._read(argument, indices, position, found, match)
+            return self._read(argument, indices, position, exists, match)
         columns = {
-            attribute: self._read(attribute, indices, position, found, match)
+            attribute: self._read(attribute, indices, position, exists, match)
             for attribute in attributes_in(argument)
         }
         result = self._array(value_of(argument, columns), len(position))
-        return result if found is None else _null_where(result, ~found)
+        return result if exists is None else _null_where(result, ~exists)
 
     def _read(
         self,
         attribute: ex.Attribute,
         indices: pa.Array,
         position: Ints,
-        found: Bools | None,
+        exists: Bools | None,
         match: Ints,
     ) -> pa.Array:
         first, *rest = attribute.path
         if first == LABEL:
-            return self._label(position, found, match)
+            return self._label(position, exists, match)
         if first == NUMBER:
             return self._numbers(match)
         data = self.rows.take(first, indices)
@@ -175,15 +175,15 @@ class Measures:
             data = pc.struct_field(data, name)
         return data
 
-    def _label(self, position: Ints, found: Bools | None, match: Ints) -> pa.Array:
+    def _label(self, position: Ints, exists: Bools | None, match: Ints) -> pa.Array:
         """The variables of rows; null outside their match."""
         if not len(self.matched.label_codes):
             return pa.nulls(len(position), pa.string())
         row = position - self.matched.moves[match]
         inside = (row >= self.matched.offsets[match]) & (row < self.matched.offsets[match + 1])
         inside &= match >= 0
-        if found is not None:
-            inside &= found
+        if exists is not None:
+            inside &= exists
         codes = self.matched.label_codes[np.where(inside, row, 0)]
         return self._labels.take(pa.array(codes, mask=~inside))
 
@@ -212,7 +212,7 @@ class Measures:
         members = None if universal else self.bound.clause.members(over.variable)
         matched = self.matched
         chosen = matched.chosen(members)
-        by = WholeMatches(matched.found, matched.offsets, matched.moves, chosen)
+        by = WholeMatches(matched.matches, matched.offsets, matched.moves, chosen)
         if over.argument is None:
             return pa.array(by.counts(None))
         data = self._columns.argument(over.argument)

@@ -18,13 +18,13 @@ def timeout_columns(
     bound: Bound, rows: SortedRows, matched: Matched, cells: Cells, unit: str | None
 ) -> dict[str, pa.Array]:
     """The columns of `tree.TIMEOUTS`; all but the first are null for complete matches."""
-    found = matched.found
-    assert found.timed_out is not None
-    late = found.timed_out[cells.match]
-    last = np.zeros(len(found), np.int64)
-    has_rows = found.ends > found.starts
-    last[has_rows] = found.states[matched.offsets[1:][has_rows] - 1]
-    times = rows.take(bound.order[0].path[0], pa.array(found.starts[cells.match], mask=~late))
+    matches = matched.matches
+    assert matches.timed_out is not None
+    late = matches.timed_out[cells.match]
+    last = np.zeros(len(matches), np.int64)
+    has_rows = matches.ends > matches.starts
+    last[has_rows] = matches.states[matched.offsets[1:][has_rows] - 1]
+    times = rows.take(bound.order[0].path[0], pa.array(matches.starts[cells.match], mask=~late))
     columns = (
         pa.array(late),
         _taken(list(matched.automaton.labels), last[cells.match], late),
@@ -36,11 +36,11 @@ def timeout_columns(
 
 def waiting_for(automaton: RowAutomaton) -> list[str]:
     """For each state the variables that may come next, the preferred first."""
-    found = []
+    texts = []
     for moves in automaton.moves:
         labels = dict.fromkeys(automaton.labels[each] for each in moves if each != DONE)
-        found.append(" or ".join(labels))
-    return found
+        texts.append(" or ".join(labels))
+    return texts
 
 
 def _taken(texts: list[str], places: Ints, late: Bools) -> pa.Array:

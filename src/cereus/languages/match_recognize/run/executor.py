@@ -178,16 +178,16 @@ class RecognizingExecutor(Executor):
             ends_open,
             self.horizon,
         )
-        found = self.finder.found(rows, streams)
+        matches = self.finder.matches(rows, streams)
         clause = self.bound.clause
-        matched = Matched(clause, self.automaton, found, rows.bounds, numbers)
+        matched = Matched(clause, self.automaton, matches, rows.bounds, numbers)
         covered = lows + keys.covered[keys.active]
         unmatched = None
         if clause.rows is tree.Rows.UNMATCHED:
             unmatched = _unmatched(matched, old, streams.resume, covered)
         of = cells(matched, clause.rows, unmatched)
         result = whole.columns(self.bound, rows, matched, of, self.unit)
-        np.maximum.at(covered, matched.partition, np.maximum(found.ends, found.starts + 1))
+        np.maximum.at(covered, matched.partition, np.maximum(matches.ends, matches.starts + 1))
         keys.carry_on(rows, streams, covered, self.before)
         if result.num_rows:
             yield _counted(result, self.finder)
@@ -278,6 +278,6 @@ def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:
     part = np.repeat(np.arange(len(old)), lengths)
     within = np.arange(len(part)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rows = old[part] + within
-    free = uncovered(matched.found, int(matched.bounds[-1]))
-    found: Ints = rows[(rows >= covered[part]) & np.isin(rows, free)]
-    return found
+    free = uncovered(matched.matches, int(matched.bounds[-1]))
+    unmatched: Ints = rows[(rows >= covered[part]) & np.isin(rows, free)]
+    return unmatched

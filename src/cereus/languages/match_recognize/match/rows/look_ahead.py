@@ -90,7 +90,7 @@ class FirstMoves:
 
     def into(self, states: npt.NDArray[np.bool_]) -> Int32s:
         """For each state, the first move that is DONE or goes into one of `states`; -1 if none."""
-        found = np.full(self._size, -1, np.int32)
+        moves = np.full(self._size, -1, np.int32)
         if len(self._targets):
             last = len(self._targets)
             possible = np.append(states, True)[np.maximum(self._targets, -1)]
@@ -98,8 +98,8 @@ class FirstMoves:
             first = np.minimum.reduceat(places, self._starts)
             ends = np.append(self._starts[1:], last)
             some = first < ends
-            found[self._moving[some]] = self._targets[first[some]]
-        return found
+            moves[self._moving[some]] = self._targets[first[some]]
+        return moves
 
 
 def _as_flags(states: int, size: int) -> npt.NDArray[np.bool_]:

@@ -379,7 +379,7 @@ def latest_rows(
     part: cython.Py_ssize_t
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    cython.declare(q=cython.int, best=cython.int, found=cython.int)
+    cython.declare(q=cython.int, best=cython.int, behind=cython.int)
     with cython.nogil:
         for part in range(bounds.shape[0] - 1):
             for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
@@ -392,9 +392,9 @@ def latest_rows(
                             best = -1 if last[q] else -2
                         else:
                             for k in range(move_starts[q], move_starts[q + 1]):
-                                found = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
-                                if found != -2 and (best == -2 or found < best):
-                                    best = found
+                                behind = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
+                                if behind != -2 and (best == -2 or behind < best):
+                                    best = behind
                         if best == -1 and bounded[q]:
                             best = i
                     latest[i, q] = best

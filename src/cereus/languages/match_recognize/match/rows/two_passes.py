@@ -12,10 +12,10 @@ from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import (
-    Found,
     Ints,
     Moves,
     Output,
+    RowMatches,
     Skipping,
     readable,
     refuse_skip,
@@ -50,7 +50,7 @@ class TwoPasses:
         bounds: Ints,
         times: Ints | None = None,
         length: int = -1,
-    ) -> Iterator[Found]:
+    ) -> Iterator[RowMatches]:
         """All matches, some at a time: their arrays are used again for the next ones. `masks` are
         the states that read each letter; with `times`, the last row of a match is less than
         `length` after the first."""
@@ -63,7 +63,7 @@ class TwoPasses:
                 yield from self._by_states(masks, letters, bounds, output, times, length)
         finally:
             self.costs.steps += int(output.progress[6])
-        yield output.found()
+        yield output.matches()
 
     def _without_window(
         self,
@@ -71,7 +71,7 @@ class TwoPasses:
         letters: npt.NDArray[np.uint16],
         bounds: Ints,
         output: Output,
-    ) -> Generator[Found, None, bool]:
+    ) -> Generator[RowMatches, None, bool]:
         """By sets as long as they are few, then by their bits; False if there are too many of
         these."""
         if tuple(masks) not in self._bits:
@@ -85,7 +85,7 @@ class TwoPasses:
 
     def _by_bits(
         self, bits: SetBits, letters: npt.NDArray[np.uint16], bounds: Ints, output: Output
-    ) -> Iterator[Found]:
+    ) -> Iterator[RowMatches]:
         skip, table = self.skip, Moves.of(self.automaton)
         sets = empty((max(output.largest, 1), bits.reads.shape[1]), np.uint64)
         while True:
@@ -113,7 +113,7 @@ class TwoPasses:
             if result == codes.FINISHED:
                 return
             if result == codes.OUTPUT_FULL:
-                yield output.found()
+                yield output.matches()
                 output.empty()
             refuse_skip(result, skip.variable)
 
@@ -123,7 +123,7 @@ class TwoPasses:
         letters: npt.NDArray[np.uint16],
         bounds: Ints,
         output: Output,
-    ) -> Generator[Found, None, bool]:
+    ) -> Generator[RowMatches, None, bool]:
         """False if there are too many sets for the partition at hand."""
         skip = self.skip
         key = tuple(masks)
@@ -157,7 +157,7 @@ class TwoPasses:
                     output.progress[1] = -1
                     return False
             elif result == codes.OUTPUT_FULL:
-                yield output.found()
+                yield output.matches()
                 output.empty()
             refuse_skip(result, skip.variable)
 
@@ -169,7 +169,7 @@ class TwoPasses:
         output: Output,
         times: Ints,
         length: int,
-    ) -> Iterator[Found]:
+    ) -> Iterator[RowMatches]:
         size, skip, largest = len(self.automaton), self.skip, output.largest
         if largest * size > MOST_NUMBERS:
             raise LimitError(
@@ -202,6 +202,6 @@ class TwoPasses:
             if result == codes.FINISHED:
                 return
             if result == codes.OUTPUT_FULL:
-                yield output.found()
+                yield output.matches()
                 output.empty()
             refuse_skip(result, skip.variable)

@@ -21,6 +21,13 @@ cdef class SlotConditions:
     cdef int[::1] known
 
     cdef void update(self, int side, Py_ssize_t run, int state, Py_ssize_t row) noexcept nogil
+    cdef void spread(
+        self, int side, Py_ssize_t run, int slot, int column, int count, Py_ssize_t row
+    ) noexcept nogil
+    cdef bint is_better(
+        self, int kind, int column, Py_ssize_t row, Py_ssize_t other
+    ) noexcept nogil
+    cdef bint is_number(self, int column, Py_ssize_t row) noexcept nogil
     cdef bint holds(
         self, int side, Py_ssize_t run, int state, Py_ssize_t start, Py_ssize_t row
     ) noexcept nogil

@@ -11,7 +11,10 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.libc.math import sqrt
 else:
+    from math import sqrt
+
     from cereus.languages.match_recognize.match import codes
 
 
@@ -57,7 +60,7 @@ class SlotConditions:
         """Map `row` to the variable of `state` in the slots of a run."""
         label: cython.int = self.labels[state]
         cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, slot=cython.int, kind=cython.int)
-        cython.declare(size=cython.int, of=cython.int)
+        cython.declare(size=cython.int, of=cython.int, at=cython.Py_ssize_t)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
             kind = self.updates[k, 0]
             slot = self.updates[k, 1]
@@ -74,6 +77,9 @@ class SlotConditions:
                         break
             elif kind == codes.COUNT_ROWS:
                 self.cells[side, run, slot] += 1
+            elif kind == codes.LAST_ROWS:
+                self.cells[side, run, slot] = row
+                self.cells[side, run, slot + 1] = min(self.cells[side, run, slot + 1] + 1, size)
             elif self.valid[size, row]:
                 if kind == codes.COUNT_VALID:
                     self.cells[side, run, slot] += 1
@@ -83,6 +89,13 @@ class SlotConditions:
                     self.cells[side, run, slot] += self.ints[size, row]
                 elif kind == codes.SUM_FLOAT:
                     self.float_cells[side, run, slot] += self.floats[size, row]
+                elif kind == codes.SPREAD:
+                    self.spread(side, run, slot, size, of, row)
+                elif kind >= codes.MOST_ROW:
+                    at = self.cells[side, run, slot]
+                    if at == self.none or self.is_better(kind, size, row, at):
+                        if kind == codes.FIRST_VALID or self.is_number(size, row):
+                            self.cells[side, run, slot] = row
                 elif kind == codes.MIN_INT or kind == codes.MAX_INT:
                     if (
                         self.cells[side, run, of] == 0
@@ -109,6 +122,47 @@ class SlotConditions:
                     )
                 ):
                     self.float_cells[side, run, slot] = self.floats[size, row]
+
+    def spread(
+        self,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        slot: cython.int,
+        column: cython.int,
+        count: cython.int,
+        row: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Add a value to a mean and to the squared distances from it, which never shrink: as B. P.
+        Welford has it, without the loss of digits of two large sums."""
+        cython.declare(value=cython.double, step=cython.double)
+        value = self.floats[column, row]
+        step = value - self.float_cells[side, run, slot]
+        self.float_cells[side, run, slot] += step / cython.cast(
+            cython.double, self.cells[side, run, count] + 1
+        )
+        self.float_cells[side, run, slot + 1] += step * (value - self.float_cells[side, run, slot])
+
+    def is_better(
+        self,
+        kind: cython.int,
+        column: cython.int,
+        row: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether a row is to be kept instead of another. A column is zero as whole numbers, or as
+        floats."""
+        if kind == codes.FIRST_VALID:
+            return False
+        if kind == codes.LEAST_ROW:
+            row, other = other, row
+        return (
+            self.ints[column, row] > self.ints[column, other]
+            or self.floats[column, row] > self.floats[column, other]
+        )
+
+    def is_number(self, column: cython.int, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether the value of a column is not NaN."""
+        return self.floats[column, row] == self.floats[column, row]
 
     def holds(
         self,
@@ -172,6 +226,25 @@ class SlotConditions:
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = f / g
+            elif op == codes.AT_TAIL:
+                at = self.cells[side, run, b] - self.registers[to]
+                if self.cells[side, run, b + 1] <= self.registers[to]:
+                    at = self.none
+                self.known[to] = self.valid[a, at]
+                self.registers[to] = self.ints[a, at]
+                self.float_registers[to] = self.floats[a, at]
+            elif op == codes.VARIANCE or op == codes.SAMPLE_VARIANCE:
+                g = cython.cast(
+                    cython.double,
+                    self.cells[side, run, b] - (1 if op == codes.SAMPLE_VARIANCE else 0),
+                )
+                self.known[to] = g > 0
+                if g > 0:
+                    self.float_registers[to] = self.float_cells[side, run, a + 1] / g
+            elif op == codes.SQUARE_ROOT:
+                f = self.float_registers[a]
+                self.known[to] = self.known[a] and not f < 0
+                self.float_registers[to] = sqrt(f) if not f < 0 else 0.0
             elif op == codes.MATCH_NUMBER:
                 self.registers[to] = self.number
                 self.known[to] = 1

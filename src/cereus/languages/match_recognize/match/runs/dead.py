@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cereus.engine.memory import empty, filled
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.runs.dead_kernel import number_alike
+from cereus.languages.match_recognize.match.runs.alike_kernel import number_alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 
 PLACES = 1 << 14
@@ -39,14 +39,14 @@ def alike(tables: SlotTables, rows: RowTables) -> Alike:
     read = _read_through_slots(tables)
     kinds = sorted(set(read.values()))
     width = rows.valid.shape[1]
-    found = empty((max(len(kinds), 1), width), np.int32)
+    firsts = empty((max(len(kinds), 1), width), np.int32)
     for place, columns in enumerate(kinds):
         table = filled(1 << width.bit_length() + 1, -1, np.int32)
-        number_alike(rows, np.array(columns, np.int32), table, found[place])
+        number_alike(rows, np.array(columns, np.int32), table, firsts[place])
     of = np.full(tables.live.shape[1], -1, np.int32)
     for slot, columns in read.items():
         of[slot] = kinds.index(columns)
-    return Alike(of, found)
+    return Alike(of, firsts)
 
 
 def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
@@ -55,12 +55,12 @@ def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
     operations = tables.code[: tables.code_starts[-1]]
     read = operations[operations[:, 0] == codes.AT_SLOT].tolist()
     groups = {(slot, size) for kind, slot, size, _ in tables.updates.tolist() if kind in HOLD_ROWS}
-    found = {}
+    columns_of = {}
     for first, size in groups if tables.update_starts[-1] else ():
         slots = range(first, first + size)
         columns = tuple(sorted({column for _, _, column, slot in read if slot in slots}))
-        found.update(dict.fromkeys(slots, columns))
-    return found
+        columns_of.update(dict.fromkeys(slots, columns))
+    return columns_of
 
 
 @dataclass(frozen=True)

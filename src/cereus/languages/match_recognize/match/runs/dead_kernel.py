@@ -10,99 +10,59 @@ start without a match all entries are dead, and of one with a match those behind
 next start of SKIP PAST LAST ROW lies there. Where the search goes on inside a match, or where
 conditions ask for its number, entries up to then do not count (`since`). Places collide: the
 later one stays, and nothing but time is lost.
+
+At which rows places are looked up is a matter of time alone (`looks_up`, `count_start`).
 """
 
 from typing import Any
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match.runs.waiting_kernel import (
+        WaitingRuns,
+    )
+else:
+    from cereus.languages.match_recognize.match.runs.waiting_kernel import WaitingRuns
+
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 STARTS = cython.declare(cython.longlong, 512)
 FEWEST = cython.declare(cython.longlong, 16)
 PAUSE = cython.declare(cython.longlong, 1 << 16)
-"""After so many starts it is seen whether so many runs were found dead. If not, none is looked up
-for so many rows, and the next time for four times as many."""
-
-
-@cython.ccall
-def number_alike(
-    rows: Any,
-    columns: cython.const[cython.int][::1],
-    table: cython.int[::1],
-    found: cython.int[::1],
-) -> None:
-    """For every row the first one that has the same values in these columns. `table` is filled
-    with -1, and has more entries than there are rows, a power of two.
-
-    The last entry is that of no row, and is like no other: a slot for the first row of a variable
-    is filled while it holds none, and not while it holds a row of NULLs."""
-    ints: cython.const[cython.longlong][:, ::1] = rows.ints
-    bits: cython.const[cython.longlong][:, ::1] = rows.floats.view("int64")
-    valid: cython.const[cython.uchar][:, ::1] = rows.valid
-    mask: cython.ulonglong = table.shape[0] - 1
-    cython.declare(r=cython.Py_ssize_t, k=cython.Py_ssize_t, c=cython.int, other=cython.int)
-    cython.declare(hash_=cython.ulonglong, at=cython.Py_ssize_t, same=cython.bint)
-    last: cython.Py_ssize_t = found.shape[0] - 1
-    found[last] = last
-    with cython.nogil:
-        for r in range(last):
-            hash_ = 1
-            for k in range(columns.shape[0]):
-                c = columns[k]
-                if valid[c, r]:
-                    hash_ = hash_ ^ cython.cast(cython.ulonglong, ints[c, r] ^ bits[c, r])
-                hash_ = hash_ * PRIME
-                hash_ = hash_ ^ (hash_ >> 29)
-            at = cython.cast(cython.Py_ssize_t, (hash_ >> 7) & mask)
-            while True:
-                other = table[at]
-                if other < 0:
-                    table[at] = r
-                    found[r] = r
-                    break
-                same = True
-                for k in range(columns.shape[0]):
-                    c = columns[k]
-                    if valid[c, r] != valid[c, other] or (
-                        valid[c, r]
-                        and (ints[c, r] != ints[c, other] or bits[c, r] != bits[c, other])
-                    ):
-                        same = False
-                        break
-                if same:
-                    found[r] = other
-                    break
-                at = cython.cast(cython.Py_ssize_t, cython.cast(cython.ulonglong, at + 1) & mask)
+"""After so many starts it is seen whether so many runs were dead. If not, none is looked up for so
+many rows, and the next time for four times as many."""
+NEAR = cython.declare(cython.Py_ssize_t, 64)
+"""So many rows behind its start, every place of a run is remembered; then of every second row,
+behind twice as many of every fourth, and so on."""
 
 
 @cython.cclass
-class DeadRuns:
-    """A table of places; `places` has the arrays of the same names."""
+class RememberingRuns(WaitingRuns):
+    """Runs, and a table of the places where earlier ones were."""
 
-    def __init__(self, places: Any, alike: Any) -> None:
-        self.alike_of = alike.of
-        self.alike = alike.rows
-        self.entries = places.entries
-        self.float_entries = places.float_entries
-        self.back = places.back
+    def __init__(self, tables: Any, rows: Any) -> None:
+        WaitingRuns.__init__(self, tables, rows)
+        self.remembers = False
         self.since = 0
         self.pause = 0
         self.next_pause = PAUSE
         self.last_start = -1
-        self.starts = 0
+        self.starts_seen = 0
         self.hits = 0
+        self.sparse = 1
 
-    def use_runs(self, cells: Any, float_cells: Any) -> None:
-        """The slots of runs."""
-        self.cells = cells
-        self.float_cells = float_cells
+    def remember(self, places: Any, numbered: bool) -> None:
+        """Leave out runs that came to nothing before. All rows are there. `places` has the arrays
+        of the same names; with `numbered`, conditions ask for the number of the match."""
+        self.entries = places.entries
+        self.float_entries = places.float_entries
+        self.back = places.back
+        self.numbered = numbered
+        self.remembers = True
 
-    def key(
-        self, side: cython.int, run: cython.Py_ssize_t, slot: cython.Py_ssize_t
-    ) -> cython.longlong:
-        """What tells a slot from others: a row by what is read there."""
-        cell: cython.longlong = self.cells[side, run, slot]
-        return cell if self.alike_of[slot] < 0 else self.alike[self.alike_of[slot], cell]
+    def forget_before(self, start: cython.Py_ssize_t) -> cython.void:
+        """From here on places of starts before this one do not count."""
+        self.since = start
 
     def is_dead(
         self,
@@ -114,48 +74,95 @@ class DeadRuns:
     ) -> cython.bint:
         """Whether a run of `start` that waits for `row` in a state came to nothing before. If that
         is not known, its place is noted."""
-        slots: cython.Py_ssize_t = self.cells.shape[2]
-        float_slots: cython.Py_ssize_t = self.float_cells.shape[2]
-        cython.declare(j=cython.Py_ssize_t, at=cython.Py_ssize_t, same=cython.bint)
-        hash_: cython.ulonglong = cython.cast(cython.ulonglong, row * 64 + state) * PRIME
-        for j in range(slots):
-            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.key(side, run, j))) * PRIME
-            hash_ = hash_ ^ (hash_ >> 29)
+        cython.declare(at=cython.Py_ssize_t, j=cython.Py_ssize_t)
         at = cython.cast(
             cython.Py_ssize_t,
-            (hash_ >> 7) & cython.cast(cython.ulonglong, self.entries.shape[0] - 1),
+            (
+                (self.hashed_slots(side, run, state) + cython.cast(cython.ulonglong, row)) * PRIME
+                >> 7
+            )
+            & cython.cast(cython.ulonglong, self.entries.shape[0] - 1),
         )
-        same = (
-            self.entries[at, 1] == row
-            and self.entries[at, 2] == state
-            and self.since <= self.entries[at, 0] < start
-        )
-        if same:
-            for j in range(slots):
-                if self.entries[at, 3 + j] != self.key(side, run, j):
-                    same = False
-                    break
-        if same:
-            for j in range(float_slots):
-                if self.float_entries[at, j] != self.float_cells[side, run, j]:
-                    same = False
-                    break
-        if same:
+        if self.is_place(at, side, run, state, start, row):
             self.hits += 1
             return True
-        if start != self.last_start:
-            self.last_start = start
-            self.starts += 1
-            if self.starts > STARTS:
-                if self.hits < FEWEST:
-                    self.pause = self.next_pause
-                    self.next_pause *= 4
-                self.starts = self.hits = 0
+        self.count_start(start)
         self.entries[at, 0] = start
         self.entries[at, 1] = row
         self.entries[at, 2] = state
-        for j in range(slots):
-            self.entries[at, 3 + j] = self.key(side, run, j)
-        for j in range(float_slots):
+        for j in range(self.slots):
+            self.entries[at, 3 + j] = self.keys[j]
+        for j in range(self.float_slots):
             self.float_entries[at, j] = self.float_cells[side, run, j]
         return False
+
+    def is_place(
+        self,
+        at: cython.Py_ssize_t,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        state: cython.int,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether an entry is the place of this run, which is in `keys`, at an earlier start."""
+        j: cython.Py_ssize_t
+        if self.entries[at, 1] != row or self.entries[at, 2] != state:
+            return False
+        if not self.since <= self.entries[at, 0] < start:
+            return False
+        for j in range(self.slots):
+            if self.entries[at, 3 + j] != self.keys[j]:
+                return False
+        for j in range(self.float_slots):
+            if self.float_entries[at, j] != self.float_cells[side, run, j]:
+                return False
+        return True
+
+    def looks_up(self, start: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether runs are looked up at a row: not where a few rows decide, nor in a pause. The
+        farther from the start, the fewer rows: places are few."""
+        if row - start < self.back:
+            self.sparse = 1
+            return False
+        if row - start >= NEAR * self.sparse:
+            self.sparse *= 2
+        if self.pause > 0:
+            self.pause -= 1
+            return False
+        return row & (self.sparse - 1) == 0
+
+    def count_start(self, start: cython.Py_ssize_t) -> cython.void:
+        """Pause where it is of no use."""
+        if start == self.last_start:
+            return
+        self.last_start = start
+        self.starts_seen += 1
+        if self.starts_seen > STARTS:
+            if self.hits < FEWEST:
+                self.pause = self.next_pause
+                self.next_pause *= 4
+            self.starts_seen = self.hits = 0
+
+    def still_open(
+        self,
+        side: cython.int,
+        count: cython.Py_ssize_t,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Leave out the runs that came to nothing before, and say how many are left."""
+        cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, left=cython.Py_ssize_t)
+        left = 0
+        for k in range(count):
+            if self.is_dead(side, k, self.states[side, k], start, row):
+                continue
+            if left < k:
+                self.states[side, left] = self.states[side, k]
+                self.nodes_of[side, left] = self.nodes_of[side, k]
+                for j in range(self.slots):
+                    self.cells[side, left, j] = self.cells[side, k, j]
+                for j in range(self.float_slots):
+                    self.float_cells[side, left, j] = self.float_cells[side, k, j]
+            left += 1
+        return left

@@ -85,12 +85,12 @@ def _window(bound: Bound, automaton: RowAutomaton, variable: str) -> int | None:
     if not bound.order or bound.order[0].descending:
         return None
     starts = {automaton.labels[q] for moves in automaton.begin for q in moves if q != DONE}
-    found = [
+    lengths = [
         _length(part, bound, starts)
         for part in parts(bound, variable)
         if not part.of_row and isinstance(part.expression, ex.Comparison | ex.Between)
     ]
-    return min((each for each in found if each is not None), default=None)
+    return min((each for each in lengths if each is not None), default=None)
 
 
 def _length(part: Part, bound: Bound, starts: set[str]) -> int | None:

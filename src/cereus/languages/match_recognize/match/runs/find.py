@@ -18,9 +18,9 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowLetters
 from cereus.languages.match_recognize.match.matching import (
-    Found,
     Ints,
     Output,
+    RowMatches,
     Skipping,
     joined,
     readable,
@@ -29,7 +29,7 @@ from cereus.languages.match_recognize.match.matching import (
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
-from cereus.languages.match_recognize.match.runs import dead_kernel, slots_kernel
+from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
@@ -37,6 +37,7 @@ from cereus.languages.match_recognize.match.slots.tables import RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
 from cereus.languages.match_recognize.match.stretches.blocks import blocks
+from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
@@ -65,7 +66,7 @@ class RunStreams:
     horizon: int = NEVER
 
     @classmethod
-    def whole(cls, bounds: Ints) -> RunStreams:
+    def complete(cls, bounds: Ints) -> RunStreams:
         """Partitions that are all there."""
         size = len(bounds) - 1
         lows, highs = bounds[:-1].copy(), bounds[1:].copy()
@@ -131,7 +132,7 @@ def find_runs(
     length: int,
     limits: Limits,
     costs: Costs,
-) -> Found:
+) -> RowMatches:
     """All matches; `streams` is carried on in place, and what was done is added to `costs`."""
     lowering = Lowering(bound, automaton, rows)
     tables, (ints, floats, valid) = lowering.tables()
@@ -156,7 +157,7 @@ def find_runs(
     if not streams.ends_open:
         search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
     output = Output(len(rows), rows.largest, timeouts)
-    found: list[Found] = []
+    chunks: list[RowMatches] = []
     looked_ahead = pruned = False
     while True:
         result = search.find(
@@ -181,9 +182,9 @@ def find_runs(
         if result == codes.FINISHED:
             costs.steps += search.work_done()
             costs.nodes += search.nodes_made()
-            return joined([*found, output.found()])
+            return joined([*chunks, output.matches()])
         if result == codes.OUTPUT_FULL:
-            found.append(output.found().copied())
+            chunks.append(output.matches().copied())
             output.empty()
         elif result in (codes.TOO_MANY_RUNS, codes.TOO_MANY_NODES):
             room.grow(result)
@@ -200,13 +201,13 @@ def find_runs(
                 search.stop_after(search.work_done() + MORE_WORK_PER_ROW * len(rows))
                 continue
             search.stop_after(-1)
-            if (found_blocks := blocks(tables, given, rows.bounds)) is not None:
-                search.leap(stretches_kernel.QuietStretches(tables, given, found_blocks), room)
-            same = alike(tables, given)
-            search.compare_values(same)
+            if (row_blocks := blocks(tables, given, rows.bounds)) is not None:
+                stretches = stretches_kernel.QuietStretches(tables, given, row_blocks)
+                search.leap(stretches, touched(tables), room)
+            search.compare_values(alike(tables, given))
             kept = None if streams.ends_open or timeouts or pruned else places(tables, given)
             if kept is not None:
-                search.remember(dead_kernel.DeadRuns(kept, same), asks_for_numbers(tables), room)
+                search.remember(kept, asks_for_numbers(tables))
         refuse_skip(result, skip.variable)
 
 

@@ -11,7 +11,8 @@ waits in q may still need; a node of `parents` and `nodes` is one row of a run, 
 before it, so runs share what they have in common; `repeats` says how many rows of its state it
 stands for.
 
-How runs wait, and how they leap over rows that change nothing, is in `waiting_kernel`.
+How runs wait is in `waiting_kernel`, which of them came to nothing before in `dead_kernel`, and how
+they leap over rows that change nothing in `leaping_kernel`.
 """
 
 from typing import Any
@@ -21,32 +22,24 @@ import cython
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
-    from cython.cimports.cereus.languages.match_recognize.match.runs.waiting_kernel import (
-        WaitingRuns,
+    from cython.cimports.cereus.languages.match_recognize.match.runs.leaping_kernel import (
+        LeapingRuns,
     )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
-    from cereus.languages.match_recognize.match.runs.waiting_kernel import WaitingRuns
+    from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
 """After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
-NEAR = cython.declare(cython.Py_ssize_t, 64)
-"""So many rows behind its start, every place of a run is remembered; then of every second row,
-behind twice as many of every fourth, and so on."""
 
 
 @cython.cclass
-class Search(WaitingRuns):
+class Search(LeapingRuns):
     """The tables of one clause over one set of rows, and the runs of one start."""
 
     begin_starts: cython.const[cython.int][::1]
     begins: cython.const[cython.int][::1]
-
-    # The rows of runs: what came before each, and its state.
-    parents: cython.longlong[::1]
-    node_states: cython.short[::1]
-    repeats: cython.longlong[::1]
 
     # Which runs come too late (`deadlines.py`), once that is known, and how much was done so far.
     prunes: cython.bint
@@ -71,7 +64,7 @@ class Search(WaitingRuns):
 
     def __init__(self, tables: Any, rows: Any) -> None:
         """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
-        WaitingRuns.__init__(self, tables, rows)
+        LeapingRuns.__init__(self, tables, rows)
         self.prunes = False
         self.work = 0
         self.made = 0
@@ -85,9 +78,6 @@ class Search(WaitingRuns):
     def room(self, room: Any) -> None:
         """The arrays that runs are kept in."""
         self.use(room)
-        self.parents = room.parents
-        self.node_states = room.node_states
-        self.repeats = room.repeats
         self.paused = False
 
     def stop_after(self, work: cython.longlong) -> None:
@@ -171,8 +161,8 @@ class Search(WaitingRuns):
         cython.declare(best=cython.longlong, best_end=cython.Py_ssize_t, state=cython.int)
         cython.declare(done=cython.bint, first=cython.int, target=cython.Py_ssize_t)
         cython.declare(open_=cython.bint, at=cython.Py_ssize_t, late=cython.bint)
-        cython.declare(sparse=cython.Py_ssize_t)
-        cython.declare(held=cython.Py_ssize_t, quiet=cython.Py_ssize_t, loop=cython.int)
+        cython.declare(first_node=cython.longlong, quiet=cython.Py_ssize_t)
+        cython.declare(rounds=cython.longlong)
         self.timeouts = timeouts
         with cython.nogil:
             while part < highs.shape[0]:
@@ -213,13 +203,12 @@ class Search(WaitingRuns):
                                 continue
                             if self.prunes and not self.in_time(row, row, self.begins[k]):
                                 continue
-                            if self.wait(0, count, 1, most_runs, self.begins[k], -1):
+                            if self.wait(0, count, 1, most_runs, self.begins[k], 1, -1):
                                 count += 1
                         i = row
                     open_ = done = False
-                    held = loop = 0
                     node = -1
-                    sparse = 1
+                    first_node = nodes  # of the rows that were read last
                     while count > 0:
                         if i == high:
                             open_ = ends_open and (
@@ -242,40 +231,34 @@ class Search(WaitingRuns):
                             break
                         if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
                             break
-                        if self.remembers and i - row >= self.dead.back:
-                            # the farther from the start, the fewer rows: places are few
-                            if i - row >= NEAR * sparse:
-                                sparse *= 2
-                            if self.dead.pause > 0:
-                                self.dead.pause -= 1
-                            elif i & (sparse - 1) == 0:
-                                count = self.still_open(here, count, row, i)
-                                if count == 0:
-                                    break
-                        if self.leaps and held == 1 and self.stretches.loops[loop]:
-                            quiet = self.quiet_rows(here, count, loop, row, i, high)
+                        if self.remembers and self.looks_up(row, i):
+                            count = self.still_open(here, count, row, i)
+                            if count == 0:
+                                break
+                        if self.leaps and first_node < nodes:
+                            quiet = self.quiet_rows(here, count, first_node, nodes, row, i, high)
                             if quiet > 0:
-                                if nodes == most_nodes:
+                                if nodes + self.loop_count > most_nodes:
                                     return codes.TOO_MANY_NODES
-                                self.parents[nodes] = node
-                                self.node_states[nodes] = loop
-                                self.repeats[nodes] = quiet
                                 i += quiet
-                                if done:
-                                    best = nodes
+                                at = self.first_done(here)
+                                if at >= 0:
+                                    best = nodes + at
                                     best_end = i
+                                for k in range(self.loop_count):
+                                    self.parents[nodes + k] = self.nodes_of[here, self.leaping[k]]
+                                    self.node_states[nodes + k] = self.states[here, self.leaping[k]]
+                                    self.repeats[nodes + k] = quiet
                                 if i < high:
                                     # sums are brought up to date row by row
                                     self.work += quiet >> 6
-                                    count = self.behind_leap(here, loop, i, nodes)
-                                nodes += 1
-                                held = 0
+                                    count = self.behind_leap(here, i, nodes, at)
+                                nodes += self.loop_count
+                                first_node = nodes
                                 continue
                         there = 1 - here
                         next_count = 0
-                        held = 0
-                        loop = 0
-                        node = -1
+                        first_node = nodes
                         done = False
                         self.stamp += most_runs + 1
                         for k in range(count):
@@ -292,19 +275,20 @@ class Search(WaitingRuns):
                             self.repeats[nodes] = 1
                             node = nodes
                             nodes += 1
-                            held += 1
                             self.made += 1
-                            loop = state
                             if (
                                 i == high - 1
                                 and not ends_open
                                 and (self.last[state] or not timeouts)
                             ):
-                                done = self.last[state]
+                                done = self.may_end(here, k, state)
                             else:
                                 for m in range(
                                     self.move_starts[state], self.move_starts[state + 1]
                                 ):
+                                    rounds = self.next_round(here, k, state, m)
+                                    if rounds == 0:
+                                        continue
                                     if self.moves[m] < 0:
                                         done = True
                                         break
@@ -322,13 +306,15 @@ class Search(WaitingRuns):
                                         continue
                                     if next_count == most_runs:
                                         return codes.TOO_MANY_RUNS
-                                    if self.wait(there, next_count, here, k, self.moves[m], node):
+                                    if self.wait(
+                                        there, next_count, here, k, self.moves[m], rounds, node
+                                    ):
                                         next_count += 1
                             if done:
                                 best = node
                                 best_end = i + 1
                                 break
-                            if i == high - 1 and self.last[state] and ends_open:
+                            if i == high - 1 and ends_open and self.may_end(here, k, state):
                                 # it ends here if no row comes
                                 open_ = True
                                 break
@@ -388,7 +374,7 @@ class Search(WaitingRuns):
                         timed_out[matches] = late
                     matches += 1
                     if self.remembers and (skip != codes.PAST_LAST_ROW or self.numbered):
-                        self.dead.since = row + 1
+                        self.forget_before(row + 1)
                     if late:
                         reported[part] = best_end
                         resume[part] = row + 1

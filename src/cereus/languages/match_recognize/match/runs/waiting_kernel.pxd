@@ -1,8 +1,6 @@
 cimport cython
 
 from cereus.languages.match_recognize.match.runs.conditions_kernel cimport SlotConditions
-from cereus.languages.match_recognize.match.runs.dead_kernel cimport DeadRuns
-from cereus.languages.match_recognize.match.stretches.stretches_kernel cimport QuietStretches
 
 
 cdef class WaitingRuns(SlotConditions):
@@ -12,6 +10,9 @@ cdef class WaitingRuns(SlotConditions):
     cdef const int[::1] move_starts
     cdef const int[::1] moves
     cdef const unsigned char[::1] last
+    cdef const long long[::1] least
+    cdef const long long[::1] most
+    cdef const int[::1] again
     cdef const unsigned char[:, ::1] live
     cdef const unsigned char[:, ::1] live_floats
     cdef const long long[::1] initial
@@ -28,25 +29,27 @@ cdef class WaitingRuns(SlotConditions):
     cdef long long stamp
     cdef long long hashed
 
-    # how runs leap over rows, if they do, and which run does
-    cdef bint leaps
-    cdef QuietStretches stretches
-    cdef Py_ssize_t leaping
+    # the rows of runs: what came before each, its state, and how many rows it stands for
+    cdef long long[::1] parents
+    cdef short[::1] node_states
+    cdef long long[::1] repeats
 
-    # of slots that hold rows, which rows are alike: the first of them
+    # of slots that hold rows, which rows are alike: the first of them; what tells the slots of the
+    # run that was hashed last from others
     cdef const int[::1] alike_of
     cdef const int[:, ::1] alike
-
-    # where runs of earlier starts came to nothing, if that is remembered
-    cdef bint remembers
-    cdef bint numbered
-    cdef DeadRuns dead
+    cdef long long[::1] keys
 
     # whether runs count that cannot be completed
     cdef bint timeouts
 
+    cdef long long next_round(
+        self, int side, Py_ssize_t run, int state, Py_ssize_t move
+    ) noexcept nogil
+    cdef bint may_end(self, int side, Py_ssize_t run, int state) noexcept nogil
     cdef bint wait(
-        self, int side, Py_ssize_t count, int from_side, Py_ssize_t run, int state, long long node
+        self, int side, Py_ssize_t count, int from_side, Py_ssize_t run, int state,
+        long long rounds, long long node
     ) noexcept nogil
     @cython.final
     cdef long long key(self, int side, Py_ssize_t run, Py_ssize_t slot) noexcept nogil
@@ -54,25 +57,8 @@ cdef class WaitingRuns(SlotConditions):
     cdef bint is_same(
         self, int side, Py_ssize_t other, Py_ssize_t run, int state
     ) noexcept nogil
+    cdef unsigned long long hashed_slots(
+        self, int side, Py_ssize_t run, int state
+    ) noexcept nogil
     cdef Py_ssize_t bucket(self, int side, Py_ssize_t run, int state) noexcept nogil
     cdef void put(self, int side, Py_ssize_t run, Py_ssize_t bucket) noexcept nogil
-    cdef Py_ssize_t still_open(
-        self, int side, Py_ssize_t count, Py_ssize_t start, Py_ssize_t row
-    ) noexcept nogil
-    cdef Py_ssize_t quiet_rows(
-        self, int here, Py_ssize_t count, int loop, Py_ssize_t start, Py_ssize_t row,
-        Py_ssize_t high
-    ) noexcept nogil
-    cdef bint is_in_vain(
-        self, int here, int loop, Py_ssize_t start, Py_ssize_t row, Py_ssize_t high
-    ) noexcept nogil
-    cdef bint is_quiet(
-        self, int here, int loop, Py_ssize_t start, Py_ssize_t row, Py_ssize_t high, int level
-    ) noexcept nogil
-    cdef void pass_block(
-        self, int here, int loop, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint is_mixed(self, int here, int label, Py_ssize_t block) noexcept nogil
-    cdef Py_ssize_t behind_leap(
-        self, int here, int loop, Py_ssize_t row, long long node
-    ) noexcept nogil

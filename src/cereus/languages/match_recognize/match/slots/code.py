@@ -10,7 +10,7 @@ from cereus.expr.types import Kind
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.slots.tables import Loaded, NotForSlots
 
-WHOLE = (Kind.INTEGER, Kind.TIMESTAMP, Kind.INTERVAL, Kind.BOOLEAN, Kind.NULL)
+AS_INTS = (Kind.INTEGER, Kind.TIMESTAMP, Kind.INTERVAL, Kind.BOOLEAN, Kind.NULL)
 COMPARISONS = {
     "=": (codes.EQUAL, False, False),
     "!=": (codes.EQUAL, False, True),
@@ -75,7 +75,7 @@ class Code:
         if vector.kind is Kind.FLOAT:
             self.real_constants.append(float(vector.values))
             self.add(codes.CONSTANT_FLOAT, to, len(self.real_constants) - 1, known)
-        elif vector.kind in WHOLE:
+        elif vector.kind in AS_INTS:
             self.constants.append(int(vector.values))
             self.add(codes.CONSTANT_INT, to, len(self.constants) - 1, known)
         else:
@@ -93,20 +93,22 @@ class Code:
             raise NotForSlots
         else:
             a, b = self.same_unit(a, b)
-        found = self.emit(operation, Kind.BOOLEAN, *((b, a) if swapped else (a, b)))
-        return self.emit(codes.NOT, Kind.BOOLEAN, found) if negated else found
+        truth = self.emit(operation, Kind.BOOLEAN, *((b, a) if swapped else (a, b)))
+        return self.emit(codes.NOT, Kind.BOOLEAN, truth) if negated else truth
 
     def called(self, name: str, given: list[Loaded]) -> Loaded:
         """A function of values that are in registers."""
         if name == "abs" and given[0].kind in (Kind.INTEGER, Kind.FLOAT):
             op = codes.SIZE_FLOAT if given[0].real else codes.SIZE_INT
             return self.emit(op, given[0].kind, given[0])
+        if name == "sqrt":
+            return self.emit(codes.SQUARE_ROOT, Kind.FLOAT, self.real(given[0]))
         if name == "coalesce":
             *firsts, last = self.alike(given)
-            found = self.emit(codes.COPY, last.kind, last, unit=last.unit)
+            value = self.emit(codes.COPY, last.kind, last, unit=last.unit)
             for each in reversed(firsts):
-                self.add(codes.IF_KNOWN, found.register, each.register)
-            return found
+                self.add(codes.IF_KNOWN, value.register, each.register)
+            return value
         if name in EXTREMES:
             best, *others = self.alike(given)
             if best.kind not in EXTREMES[name]:
@@ -121,10 +123,10 @@ class Code:
         if any(when.kind not in (Kind.BOOLEAN, Kind.NULL) for when in whens):
             raise NotForSlots
         *thens, default = self.alike(given)
-        found = self.emit(codes.COPY, default.kind, default, unit=default.unit)
+        value = self.emit(codes.COPY, default.kind, default, unit=default.unit)
         for when, then in zip(reversed(whens), reversed(thens), strict=True):
-            self.add(codes.CHOOSE, found.register, when.register, then.register)
-        return found
+            self.add(codes.CHOOSE, value.register, when.register, then.register)
+        return value
 
     def alike(self, given: list[Loaded]) -> list[Loaded]:
         """Values of one kind and unit."""

@@ -19,10 +19,10 @@ from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, from_arrow
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
-from cereus.languages.match_recognize.binding import LABEL
+from cereus.languages.match_recognize.binding import LABEL, Leaf
 from cereus.languages.match_recognize.match.letters import RowColumns
 from cereus.languages.match_recognize.match.needs import Part, names_in
-from cereus.languages.match_recognize.match.slots.code import WHOLE
+from cereus.languages.match_recognize.match.slots.code import AS_INTS
 from cereus.languages.match_recognize.match.slots.tables import HERE, Base, NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
@@ -77,21 +77,23 @@ class SlotColumns:
         columns: dict[ex.Attribute, pa.Array | Vector] = {}
         nothing: dict[ex.Attribute, pa.Array | Vector] = {}
         for name in names_in(node):
-            leaf = part.leaves[name]
-            assert isinstance(leaf, values.At)
-            data = self.data(leaf, base)
+            data = self.data(part.leaves[name], base)
             columns[ex.Attribute((name,))] = data
             nothing[ex.Attribute((name,))] = _nothing(data)
         return self.filled(value_of(node, columns), value_of(node, nothing), base)
 
-    def data(self, leaf: values.At, base: Base) -> pa.Array | Vector:
+    def data(self, leaf: Leaf, base: Base) -> pa.Array | Vector:
+        if isinstance(leaf, values.Over):
+            assert leaf.argument is not None
+            return self.columns.argument(leaf.argument)
+        assert isinstance(leaf, values.At)
         if not base.label:
             return self.columns.leaf(leaf)
         labels = pa.array(self.variables, pa.string())
         return value_of(leaf.argument, {ex.Attribute((LABEL,)): labels})
 
     def add(self, vector: Vector) -> tuple[int, Kind]:
-        if vector.kind not in (*WHOLE, Kind.FLOAT):
+        if vector.kind not in (*AS_INTS, Kind.FLOAT):
             raise NotForSlots
         numbers = np.asarray(vector.values)
         if numbers.dtype == np.uint64:
@@ -117,8 +119,20 @@ class SlotColumns:
             vector = operators.as_float(vector)
         return vector
 
+    def ordered_column(self, argument: ex.Expression) -> int:
+        """A column that has the order of an argument; of strings, their ranks."""
+        vector = self.argument(argument)
+        if vector.kind is not Kind.STRING:
+            return self.argument_column(argument, vector)[0]
+        key = ("ranks", repr(argument))
+        if key not in self.known_columns:
+            self.ranked = True
+            padded = self.filled(vector, _nothing(vector), HERE)
+            self.known_columns[key] = (*self.add(ranks_of([padded], self.width)[0]), "")
+        return self.known_columns[key][0]
+
     def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Kind]:
-        key = ("argument", repr(argument))
+        key = ("argument", vector.kind, repr(argument))
         if key not in self.known_columns:
             if vector.kind is Kind.STRING:
                 raise NotForSlots

@@ -42,14 +42,28 @@ class SlotGroups:
 
     def positions(self, base: Base, size: int) -> Group:
         """The slots that hold the first or last rows of a variable, or their labels."""
+        kind = codes.FIRST_ROWS if base.first else codes.SHIFT_ROW
+        kind = codes.SHIFT_LABEL if base.label else kind
+        return self.rows(base, [self.none] * size, kind, size)
+
+    def best_row(self, base: Base, column: int) -> Group:
+        """The slot that holds the row which is best in a column."""
+        assert base.best is not None
+        return self.rows(base, [self.none], base.best[0], column)
+
+    def tail(self, base: Base, size: int) -> Group:
+        """The last row of a variable, and how many of its rows lie one behind the other, as far
+        as they are read."""
+        return self.rows(base, [self.none, 0], codes.LAST_ROWS, size)
+
+    def rows(self, base: Base, initial: list[int], kind: int, size: int) -> Group:
+        """Slots that hold rows of a variable."""
         assert base.members is not None
-        key = (base.members, base.first, base.label)
+        key = (base.members, base.first, base.label, base.best)
         if key not in self.groups:
-            group = Group(len(self.initial), size)
-            self.initial += [self.none] * size
+            group = Group(len(self.initial), len(initial))
+            self.initial += initial
             self.groups[key] = group
-            kind = codes.FIRST_ROWS if base.first else codes.SHIFT_ROW
-            kind = codes.SHIFT_LABEL if base.label else kind
             self.on_update(base.members, (kind, group.at, size, 0))
         return self.read(self.groups[key])
 

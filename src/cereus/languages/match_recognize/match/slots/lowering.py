@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.program import DONE, Rounds, RowAutomaton
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
@@ -37,6 +38,20 @@ from cereus.languages.match_recognize.match.slots.tables import (
 )
 from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
+
+FEW_ROWS, MOST_ROWS = 8, 65
+"""Last rows of a variable from which on only the last is kept, if that is enough; and how many are
+kept at most."""
+BEST = {
+    "max_by": codes.MOST_ROW,
+    "min_by": codes.LEAST_ROW,
+    "arbitrary": codes.FIRST_VALID,
+    "max": codes.MOST_ROW,
+    "min": codes.LEAST_ROW,
+}
+"""Aggregates that are the value of one row, and the update that keeps it."""
+NO_ROUNDS = Rounds(0, None, False)
+"""Of states that are not counted."""
 
 
 class Lowering:
@@ -69,6 +84,11 @@ class Lowering:
         labels = np.array([places[label] for label in self.automaton.labels], np.int32)
         updates = [self.groups.updates[variable] for variable in self.variables]
         live, live_floats = self.groups.liveness(self.automaton)
+        rounds = np.array([each is not None for each in self.automaton.rounds], np.uint8)
+        if rounds.any():
+            # which round a run is in is its last slot, and live where rounds are counted
+            self.groups.initial.append(0)
+            live = np.column_stack([live[:, : len(self.groups.initial) - 1], rounds])
         tables = SlotTables(
             labels,
             moves.starts,
@@ -85,6 +105,7 @@ class Lowering:
             live,
             live_floats,
             np.array(self.groups.initial or [0], np.int64),
+            *_counted(self.automaton, moves),
         )
         return tables, self.columns.arrays()
 
@@ -98,10 +119,10 @@ class Lowering:
         truths = [self.load(part.expression, part) for part in conditions]
         if not truths:
             return
-        whole = truths[0]
+        every = truths[0]
         for each in truths[1:]:
-            whole = self.code.emit(codes.AND, Kind.BOOLEAN, whole, each)
-        self.code.add(codes.AND, 0, whole.register, whole.register)
+            every = self.code.emit(codes.AND, Kind.BOOLEAN, every, each)
+        self.code.add(codes.AND, 0, every.register, every.register)
 
     def load(self, node: ex.Expression, part: Part) -> Loaded:
         """Code for the value of an expression."""
@@ -125,7 +146,8 @@ class Lowering:
             case ex.IsNull(operand):
                 return self.code.emit(codes.IS_NULL, Kind.BOOLEAN, self.load(operand, part))
             case ex.Comparison(op, left, right):
-                return self.code.compared(op, *self.sides(left, right, part))
+                mean = self.mean_compared(op, left, right, part)
+                return mean or self.code.compared(op, *self.sides(left, right, part))
             case ex.Between(operand, low, high):
                 bounds = [(">=", low), ("<=", high)]
                 tests = tuple(ex.Comparison(op, operand, b) for op, b in bounds if b is not None)
@@ -154,10 +176,33 @@ class Lowering:
         return self.code.chosen(whens, [*thens, self.load(default, part)])
 
     def joined(self, op: int, operands: Sequence[ex.Expression], part: Part) -> Loaded:
-        found = self.load(operands[0], part)
+        truth = self.load(operands[0], part)
         for each in operands[1:]:
-            found = self.code.emit(op, Kind.BOOLEAN, found, self.load(each, part))
-        return found
+            truth = self.code.emit(op, Kind.BOOLEAN, truth, self.load(each, part))
+        return truth
+
+    def mean_compared(
+        self, op: str, left: ex.Expression, right: ex.Expression, part: Part
+    ) -> Loaded | None:
+        """A mean of whole numbers that is compared with a whole number, as the sum of the distances
+        from that, compared with 0. It is the same, and blocks of rows have narrow bounds for a sum,
+        where the bounds of a sum and of a count are wide for their quotient."""
+        match left, right:
+            case ex.Attribute((name,)), ex.Literal(int(level)) if abs(level) < 1 << 31:
+                leaf = part.leaves[name]
+            case _:
+                return None
+        if not isinstance(leaf, values.Over) or leaf.function != "avg" or leaf.argument is None:
+            return None
+        if {LABEL, NUMBER} & names_in(leaf.argument):
+            return None
+        vector = self.columns.argument(leaf.argument)
+        if vector.kind is not Kind.INTEGER:
+            return None
+        self.columns.refuse_large_sums(self.columns.argument_column(leaf.argument, vector)[0])
+        apart = ex.Arithmetic("-", leaf.argument, ex.Literal(level))
+        total = self.leaf(replace(leaf, function="sum", argument=apart))
+        return self.code.compared(op, total, self.code.literal(constant(0)))
 
     def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
         """The two sides of a comparison; strings and decimals of two places by their ranks."""
@@ -185,11 +230,11 @@ class Lowering:
             return None
         self.columns.ranked = True
         ranks = ranks_of([vector for _, vector in sides], self.columns.width)
-        found = []
+        loaded = []
         for (base, _), vector in zip(sides, ranks, strict=True):
             number, kind = self.columns.add(vector)
-            found.append(self.at(number, base, kind))
-        return found[0], found[1]
+            loaded.append(self.at(number, base, kind))
+        return loaded[0], loaded[1]
 
     def leaf(self, leaf: Leaf) -> Loaded:
         if isinstance(leaf, values.Number):
@@ -207,7 +252,10 @@ class Lowering:
     # ------------------------------------------------------------ places
 
     def base(self, leaf: Leaf) -> Base | Leaf:
-        """The place that a leaf is read at; aggregates and match numbers stand for themselves."""
+        """The place that a leaf is read at; other aggregates and match numbers stand for
+        themselves."""
+        if isinstance(leaf, values.Over):
+            return self.best_base(leaf) or leaf
         if not isinstance(leaf, values.At):
             return leaf
         place = leaf.place
@@ -220,6 +268,19 @@ class Lowering:
             return self.label_base(leaf, members, universal, read)
         return Base(None if universal else members, place.first, place.offset)
 
+    def best_base(self, leaf: values.Over) -> Base | None:
+        """The row that an aggregate takes its value from, if it takes that from one row."""
+        if leaf.then or any({LABEL, NUMBER} & names_in(each) for each in leaf.arguments):
+            return None
+        kind, compared = BEST.get(leaf.function), leaf.argument
+        if leaf.function in ("max_by", "min_by"):
+            (compared,) = leaf.more
+        elif leaf.function in ("max", "min") and compared is not None:
+            kind = kind if self.columns.argument(compared).kind is Kind.STRING else None
+        if kind is None or compared is None:
+            return None
+        return Base(self.bound.clause.members(leaf.variable), best=(kind, compared))
+
     def label_base(
         self, leaf: values.At, members: frozenset[str], universal: bool, read: set[str]
     ) -> Base:
@@ -230,22 +291,19 @@ class Lowering:
         return Base(of, False, place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
-        found = self.offsets.get(replace(base, offset=0), 0)
-        if found > 64:
-            raise NotForSlots
-        return found
+        return self.offsets.get(replace(base, offset=0), 0)
 
     @cached_property
     def offsets(self) -> dict[Base, int]:
         """The largest offset that each place is read at."""
-        found: dict[Base, int] = {}
+        largest: dict[Base, int] = {}
         for part in (part for name in self.variables for part in parts(self.bound, name)):
             for leaf in () if part.of_row else part.leaves.values():
                 base = self.base(leaf)
                 if isinstance(base, Base):
                     place = replace(base, offset=0)
-                    found[place] = max(found.get(place, 0), base.offset)
-        return found
+                    largest[place] = max(largest.get(place, 0), base.offset)
+        return largest
 
     def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:
         """Code that reads a column at a place."""
@@ -260,10 +318,52 @@ class Lowering:
         elif base.members is None:
             op = codes.AT_FIRST if base.first else codes.AT_LAST
             self.code.add(op, to, number, base.offset)
+        elif base.best is not None:
+            group = self.groups.best_row(base, self.columns.ordered_column(base.best[1]))
+            self.code.add(codes.AT_SLOT, to, number, group.at)
+        elif self.has_tail(base):
+            group = self.groups.tail(base, 1 + self.largest_offset(base))
+            self.code.constants.append(base.offset)
+            self.code.add(codes.CONSTANT_INT, to, len(self.code.constants) - 1, 1)
+            self.code.add(codes.AT_TAIL, to, number, group.at)
         else:
-            group = self.groups.positions(base, 1 + self.largest_offset(base))
+            size = 1 + self.largest_offset(base)
+            if size > MOST_ROWS:
+                raise NotForSlots
+            group = self.groups.positions(base, size)
             self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
         return Loaded(to, kind, unit)
+
+    def has_tail(self, base: Base) -> bool:
+        """Whether many last rows of a variable are read, and they lie one behind the other: its
+        states are not come back to once they are left."""
+        if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
+            return False
+        assert base.members is not None
+        inside = {q for q, label in enumerate(self.automaton.labels) if label in base.members}
+        behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
+        pending = list(behind)
+        while pending:
+            new = set(self.automaton.moves[pending.pop()]) - behind - {DONE}
+            behind |= new
+            pending += new
+        return not behind & inside
+
+
+def _counted(
+    automaton: RowAutomaton, moves: Moves
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """The least and the most rounds of each state, and the number of the move that is another."""
+    counted = [each or NO_ROUNDS for each in automaton.rounds]
+    again = [
+        -1 if each is None else int(moves.starts[q]) + automaton.again(q)
+        for q, each in enumerate(automaton.rounds)
+    ]
+    return (
+        np.array([each.low for each in counted], np.int64),
+        np.array([each.high or 0 for each in counted], np.int64),
+        np.array(again, np.int32),
+    )
 
 
 def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:

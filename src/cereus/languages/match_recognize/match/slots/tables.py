@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize.match import codes
 
@@ -18,12 +19,14 @@ class NotForSlots(Exception):
 @dataclass(frozen=True)
 class Base:
     """Where a value is read: the n-th row from the front or back of a variable's rows (None: of
-    all rows), or, if `label`, the variable that this row is mapped to."""
+    all rows), or, if `label`, the variable that this row is mapped to; with `best`, the row that
+    is best in a value, by the update that keeps it."""
 
     members: frozenset[str] | None = None
     first: bool = False
     offset: int = 0
     label: bool = False
+    best: tuple[int, ex.Expression] | None = None
 
 
 HERE = Base()
@@ -31,7 +34,11 @@ HERE = Base()
 
 @dataclass
 class SlotTables:
-    """What the kernel reads of a clause, whatever its rows are."""
+    """What the kernel reads of a clause, whatever its rows are.
+
+    A state that is counted has `least` and `most` rounds (most: 0 for any number), and its move
+    number `again` is another round; the last slot of a run is the round it waits for. Other states
+    have an `again` of -1."""
 
     labels: npt.NDArray[np.int32]
     move_starts: npt.NDArray[np.int32]
@@ -48,6 +55,9 @@ class SlotTables:
     live: npt.NDArray[np.uint8]
     live_floats: npt.NDArray[np.uint8]
     initial: npt.NDArray[np.int64]
+    least: npt.NDArray[np.int64]
+    most: npt.NDArray[np.int64]
+    again: npt.NDArray[np.int32]
 
 
 @dataclass

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cereus.expr import tree as ex
-from cereus.expr.arrow.vector import constant
+from cereus.expr.arrow import operators
+from cereus.expr.arrow.vector import Vector, constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.match import codes
@@ -16,6 +17,12 @@ from cereus.languages.match_recognize.match.slots.tables import Group, Loaded, N
 
 IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and", "bool_or"))
 """Aggregates that a count and one number remember."""
+SPREADS = {
+    "var_pop": codes.VARIANCE,
+    "stddev_pop": codes.VARIANCE,
+    "var_samp": codes.SAMPLE_VARIANCE,
+    "stddev_samp": codes.SAMPLE_VARIANCE,
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class SlotTotals:
     ) -> Loaded:
         vector = self.columns.argument(argument)
         function = leaf.function
+        if function in SPREADS:
+            return self.spread(function, argument, vector, members)
         if function not in IN_SLOTS:
             raise NotForSlots
         number, kind = self.columns.argument_column(argument, vector)
@@ -55,6 +64,25 @@ class SlotTotals:
             group = self.groups.numbers(key, 2, int(real))
             self.update_with(key[0], number, real, group, members)
         return self.result(function, group, kind, vector.unit)
+
+    def spread(
+        self, function: str, argument: ex.Expression, vector: Vector, members: frozenset[str]
+    ) -> Loaded:
+        """A variance or a standard deviation: a count, a mean, and the distances from it."""
+        if vector.kind not in (Kind.INTEGER, Kind.FLOAT):
+            raise NotForSlots
+        number, _ = self.columns.argument_column(argument, operators.as_float(vector))
+        key = ("spread", members, repr(argument))
+        group = self.groups.known(key)
+        if group is None:
+            group = self.groups.numbers(key, 1, 2)
+            self.groups.on_update(members, (codes.SPREAD, group.float_at, number, group.at))
+            self.groups.on_update(members, (codes.COUNT_VALID, group.at, number, 0))
+        variance = Loaded(self.code.register(), Kind.FLOAT)
+        self.code.add(SPREADS[function], variance.register, group.float_at, group.at)
+        if function.startswith("var"):
+            return variance
+        return self.code.emit(codes.SQUARE_ROOT, Kind.FLOAT, variance)
 
     def update_with(
         self, function: str, number: int, real: bool, group: Group, members: frozenset[str]

@@ -71,7 +71,7 @@ def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | Non
     starts = np.cumsum([0, *sizes])
     columns, without_rests = len(rows.valid), int(starts[-1])
     shape = (columns, without_rests + sizes[0])
-    found = RowBlocks(
+    row_blocks = RowBlocks(
         low_ints=empty(shape, np.int64),
         high_ints=empty(shape, np.int64),
         low_floats=empty(shape, np.float64),
@@ -91,26 +91,26 @@ def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | Non
         loops=loops,
         slots=slot_kinds(tables),
     )
-    read_blocks(found, rows)
-    return found
+    read_blocks(row_blocks, rows)
+    return row_blocks
 
 
 def _cuts(bounds: Ints, small: int) -> Ints:
     """Of each small block, the end of the partition of its last row, if that comes before the end
     of the next block; 0 if not."""
-    found = np.zeros(small + 1, np.int64)
+    cuts = np.zeros(small + 1, np.int64)
     last_to_first = bounds[::-1]
-    found[last_to_first >> codes.BLOCK_BITS] = last_to_first
-    return found[1:].copy()
+    cuts[last_to_first >> codes.BLOCK_BITS] = last_to_first
+    return cuts[1:].copy()
 
 
 def _summed(tables: SlotTables, columns: int) -> Bytes:
     """Which columns are added up: 1 as whole numbers, 2 as floats."""
-    found = np.zeros(columns, np.uint8)
+    summed = np.zeros(columns, np.uint8)
     for kind, _, column, _ in tables.updates.tolist():
         if kind in SUMS:
-            found[column] = 1 + (kind == codes.SUM_FLOAT)
-    return found
+            summed[column] = 1 + (kind == codes.SUM_FLOAT)
+    return summed
 
 
 def _loops(tables: SlotTables, state: int) -> int:

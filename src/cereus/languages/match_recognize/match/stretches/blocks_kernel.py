@@ -81,7 +81,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
 
 
 @cython.cfunc
-def _add_up(blocks: Any, rows: Any, column: cython.Py_ssize_t, whole: cython.bint) -> cython.void:
+def _add_up(blocks: Any, rows: Any, column: cython.Py_ssize_t, as_ints: cython.bint) -> cython.void:
     """The sums of a column in the smallest blocks."""
     low_sums: cython.double[::1] = blocks.low_sums[column]
     high_sums: cython.double[::1] = blocks.high_sums[column]
@@ -103,8 +103,8 @@ def _add_up(blocks: Any, rows: Any, column: cython.Py_ssize_t, whole: cython.bin
             sum_ = spread = low = high = 0.0
             for r in range(first, min(first + (1 << codes.BLOCK_BITS), count)):
                 if valid[r]:
-                    total += ints[r] if whole else 0
-                    f = cython.cast(cython.double, ints[r]) if whole else floats[r]
+                    total += ints[r] if as_ints else 0
+                    f = cython.cast(cython.double, ints[r]) if as_ints else floats[r]
                     sum_ += f
                     spread += f if f > 0 else -f
                 if r == first:

@@ -34,7 +34,7 @@ class SlotKinds:
 def slot_kinds(tables: SlotTables) -> SlotKinds:
     labels = len(tables.update_starts) - 1
     slots, real = tables.live.shape[1], tables.live_floats.shape[1]
-    found = SlotKinds(
+    kinds = SlotKinds(
         np.full((labels, slots), -1, np.int32),
         np.zeros(slots, np.int32),
         np.zeros(slots, np.int32),
@@ -46,17 +46,30 @@ def slot_kinds(tables: SlotTables) -> SlotKinds:
     for label in range(labels):
         begin, end = tables.update_starts[label], tables.update_starts[label + 1]
         for kind, slot, size, of in tables.updates[begin:end].tolist():
-            _note(found, label, kind, slot, size, of)
-    return found
+            _note(kinds, label, kind, slot, size, of)
+    return kinds
 
 
-def _note(found: SlotKinds, label: int, kind: int, slot: int, size: int, of: int) -> None:
-    if kind in FLOATS:
-        found.float_kinds[label, slot] = kind
-        found.float_columns[slot], found.float_counts[slot] = size, of
+def _note(kinds: SlotKinds, label: int, kind: int, slot: int, size: int, of: int) -> None:
+    if kind == codes.SPREAD:
+        kinds.float_kinds[label, slot : slot + 2] = kind
+        kinds.float_columns[slot : slot + 2], kinds.float_counts[slot : slot + 2] = size, of
+    elif kind == codes.LAST_ROWS:
+        kinds.kinds[label, slot : slot + 2] = kind
+    elif kind in FLOATS:
+        kinds.float_kinds[label, slot] = kind
+        kinds.float_columns[slot], kinds.float_counts[slot] = size, of
     elif kind in SEVERAL:
-        found.kinds[label, slot : slot + size] = kind
-        found.places[slot : slot + size] = np.arange(size)
+        kinds.kinds[label, slot : slot + size] = kind
+        kinds.places[slot : slot + size] = np.arange(size)
     else:
-        found.kinds[label, slot] = kind
-        found.columns[slot], found.counts[slot] = size, of
+        kinds.kinds[label, slot] = kind
+        kinds.columns[slot], kinds.counts[slot] = size, of
+
+
+def touched(tables: SlotTables) -> npt.NDArray[np.uint8]:
+    """Whether rows of a variable change slots that a state needs, for each variable and state."""
+    kinds = slot_kinds(tables)
+    slots = (kinds.kinds >= 0).astype(np.int64) @ tables.live.T.astype(np.int64)
+    floats = (kinds.float_kinds >= 0).astype(np.int64) @ tables.live_floats.T.astype(np.int64)
+    return (slots + floats > 0).astype(np.uint8)

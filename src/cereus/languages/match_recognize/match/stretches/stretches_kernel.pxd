@@ -1,8 +1,10 @@
 cimport cython
 
+from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
+
 
 @cython.final
-cdef class QuietStretches:
+cdef class QuietStretches(BoundedRegisters):
     # the conditions of a clause, and its rows
     cdef const long long[::1] constant_ints
     cdef const double[::1] constant_floats
@@ -41,14 +43,9 @@ cdef class QuietStretches:
     cdef const int[::1] float_columns
     cdef const int[::1] float_counts
 
-    # the slots of runs, and the registers
+    # the slots of runs
     cdef long long[:, :, ::1] cells
     cdef double[:, :, ::1] float_cells
-    cdef long long[::1] low
-    cdef long long[::1] high
-    cdef double[::1] low_float
-    cdef double[::1] high_float
-    cdef int[::1] known
 
     cdef int always_alive(self, Py_ssize_t block, int state) noexcept nogil
     cdef int truth(
@@ -64,28 +61,30 @@ cdef class QuietStretches:
         self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
         Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
-    cdef bint _whole(
+    cdef bint _int_in_slot(
         self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
         Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
-    cdef bint _whole_sum(
-        self, int to, int column, bint own, bint by_loop, Py_ssize_t row, Py_ssize_t size,
+    cdef bint _int_sum(
+        self, int to, int column, bint by_label, bint by_loop, Py_ssize_t row, Py_ssize_t size,
         Py_ssize_t block
     ) noexcept nogil
-    cdef bint _real(
+    cdef bint _float_in_slot(
         self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
         Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
     cdef bint _average(
-        self, bint whole, int to, int label, int loop, int side, Py_ssize_t run, int slot,
+        self, bint of_ints, int to, int label, int loop, int side, Py_ssize_t run, int slot,
         int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
-    cdef bint _joined(self, bint either, int to, int a, int b) noexcept nogil
-    cdef bint _chosen(self, int op, int to, int a, int b) noexcept nogil
-    cdef bint _is_number(self, int a, int b) noexcept nogil
-    cdef bint _size(self, bint whole, int to, int a) noexcept nogil
-    cdef bint _extreme(self, int op, int to, int a, int b) noexcept nogil
-    cdef void _compared(self, int op, int to, int a, int b) noexcept nogil
-    cdef bint _computed(self, int op, int to, int a, int b) noexcept nogil
-    cdef double _corner(self, int op, int a, int b, int corner) noexcept nogil
-    cdef long long _whole_corner(self, int op, int a, int b, int corner) noexcept nogil
+    cdef bint keeps_row(
+        self, int kind, int column, Py_ssize_t row, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _in_tail(
+        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
+        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef bint _variance(
+        self, bint sample, int to, int label, int loop, int side, Py_ssize_t run, int slot,
+        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil

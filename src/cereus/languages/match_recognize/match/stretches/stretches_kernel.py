@@ -8,12 +8,10 @@ waits for long leaps; a *rest* is all that follows in a partition.
 What runs remember changes while rows are read in a loop: counts, sums and extremes of its variable,
 its last rows. Before a row of the block is tried, all rows before it were read by the variable of
 the loop (`loop`), and it counts as a row of the variable that tries it (`label`): so a slot has
-bounds in a block, too (`_whole`, `_real`).
+bounds in a block, too (`_int_in_slot`, `_float_in_slot`).
 
-Invariants: a register has bounds, `low <= value <= high` for every row of the block, and is known
-for all of its rows or for none; anything else ends in UNSURE. Rounding keeps the order of numbers,
-so bounds that were computed as rows are computed are bounds; sums of floats, which depend on the
-order, have some slack. Where a bound is infinite or no number, the answer is UNSURE.
+Invariants: those of `bounds_kernel`; what cannot be told ends in UNSURE. Sums of floats, which
+depend on the order, have some slack.
 """
 
 from typing import Any
@@ -22,23 +20,27 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.bounds_kernel import (
+        BoundedRegisters,
+    )
 else:
     from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.stretches.bounds_kernel import BoundedRegisters
 
-
-HUGE = cython.declare(cython.double, 9.2e18)
-"""Whole numbers beyond are NULL."""
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
 SLACK = cython.declare(cython.double, 1e-15)
 """How far a sum of floats may be from another, for each number and in parts of their sizes."""
+ROUNDING = cython.declare(cython.double, 1e-9)
+"""How far a sum of squares may be from another, in parts of it."""
 
 
 @cython.cclass
-class QuietStretches:
+class QuietStretches(BoundedRegisters):
     """Bounds of all columns in all blocks (`blocks.py`), and the conditions."""
 
     def __init__(self, tables: Any, rows: Any, blocks: Any) -> None:
+        BoundedRegisters.__init__(self, blocks)
         self.constant_ints = tables.constant_ints
         self.constant_floats = tables.constant_floats
         self.code_starts = tables.code_starts
@@ -68,11 +70,6 @@ class QuietStretches:
         self.float_kinds = blocks.slots.float_kinds
         self.float_columns = blocks.slots.float_columns
         self.float_counts = blocks.slots.float_counts
-        self.low = blocks.registers
-        self.high = blocks.registers.copy()
-        self.low_float = blocks.float_registers
-        self.high_float = blocks.float_registers.copy()
-        self.known = blocks.known
         self.number = 0
 
     def use_runs(self, cells: Any, float_cells: Any) -> None:
@@ -123,15 +120,26 @@ class QuietStretches:
                 if row - b < start or not self._behind(to, a, b, row, size, block):
                     return codes.UNSURE
             elif op == codes.SLOT_INT:
-                if not self._whole(to, label, loop, side, run, b, row, size, block):
+                if not self._int_in_slot(to, label, loop, side, run, b, row, size, block):
                     return codes.UNSURE
             elif op == codes.SLOT_FLOAT:
-                if not self._real(to, label, loop, side, run, b, row, size, block):
+                if not self._float_in_slot(to, label, loop, side, run, b, row, size, block):
                     return codes.UNSURE
             elif op == codes.AVERAGE_INT or op == codes.AVERAGE_FLOAT:
                 if not self._average(
                     op == codes.AVERAGE_INT, to, label, loop, side, run, a, b, row, size, block
                 ):
+                    return codes.UNSURE
+            elif op == codes.AT_TAIL:
+                if not self._in_tail(to, a, b, label, loop, side, run, row, size, block):
+                    return codes.UNSURE
+            elif op == codes.VARIANCE or op == codes.SAMPLE_VARIANCE:
+                if not self._variance(
+                    op == codes.SAMPLE_VARIANCE, to, label, loop, side, run, a, b, row, size, block
+                ):
+                    return codes.UNSURE
+            elif op == codes.SQUARE_ROOT:
+                if not self.root(to, a):
                     return codes.UNSURE
             elif op == codes.CONSTANT_INT:
                 self.known[to] = b
@@ -152,7 +160,7 @@ class QuietStretches:
                 self.high_float[to] = cython.cast(cython.double, self.high[a])
             elif op == codes.VALID_IF:
                 # the count is looked up in the register of the result, which is free
-                if not self._whole(to, label, loop, side, run, b, row, size, block):
+                if not self._int_in_slot(to, label, loop, side, run, b, row, size, block):
                     return codes.UNSURE
                 if self.low[to] <= 0 and self.high[to] > 0:
                     return codes.UNSURE
@@ -170,22 +178,22 @@ class QuietStretches:
                 self.low[to] = self.high[to] = 0 if self.known[a] else 1
                 self.known[to] = 1
             elif op == codes.AND or op == codes.OR:
-                if not self._joined(op == codes.OR, to, a, b):
+                if not self.joined(op == codes.OR, to, a, b):
                     return codes.UNSURE
             elif op == codes.COPY or op == codes.CHOOSE or op == codes.IF_KNOWN:
-                if not self._chosen(op, to, a, b):
+                if not self.chosen(op, to, a, b):
                     return codes.UNSURE
             elif op == codes.SIZE_INT or op == codes.SIZE_FLOAT:
-                if not self._size(op == codes.SIZE_INT, to, a):
+                if not self.size_of(op == codes.SIZE_INT, to, a):
                     return codes.UNSURE
             elif not self.known[a] or not self.known[b]:
                 self.known[to] = 0
             elif op <= codes.LESS_EQUAL_FLOAT:
-                self._compared(op, to, a, b)
+                self.compared(op, to, a, b)
             elif op >= codes.GREATEST_INT:
-                if not self._extreme(op, to, a, b):
+                if not self.extreme(op, to, a, b):
                     return codes.UNSURE
-            elif not self._computed(op, to, a, b):
+            elif not self.computed(op, to, a, b):
                 return codes.UNSURE
         if not self.known[0]:
             return 0
@@ -206,14 +214,16 @@ class QuietStretches:
         size: cython.Py_ssize_t,
         block: cython.Py_ssize_t,
     ) -> cython.bint:
-        """A column, so many rows before the row at hand; False where there are no bounds."""
+        """A column, so many rows before the row at hand, which lie in two blocks of the same size
+        at most; False where there are no bounds."""
         cython.declare(first=cython.Py_ssize_t, any_=cython.bint, all_=cython.bint)
         if block >= self.starts[codes.BLOCK_SIZES]:
             first = block = self.starts[codes.BLOCK_SIZES] + ((row - back) >> codes.BLOCK_BITS)
+        elif back > row:
+            return False
         else:
-            if back > size:
-                return False
-            first = block - 1 if back > 0 else block
+            first = block - row // size + (row - back) // size
+            block += (row + size - 1 - back) // size - row // size
         any_ = self.any_valid[column, block] or self.any_valid[column, first]
         all_ = self.all_valid[column, block] and self.all_valid[column, first]
         if any_ and not all_:
@@ -248,17 +258,22 @@ class QuietStretches:
         block: cython.Py_ssize_t,
     ) -> cython.bint:
         """A column at the row (or of the label) in a slot; False where there are no bounds."""
-        own: cython.bint = self.kinds[label, slot] >= 0
+        by_label: cython.bint = self.kinds[label, slot] >= 0
         by_loop: cython.bint = self.kinds[loop, slot] >= 0
-        kind: cython.int = self.kinds[label if own else loop, slot]
+        kind: cython.int = self.kinds[label if by_label else loop, slot]
         at: cython.Py_ssize_t = self.cells[side, run, slot]
         place: cython.int = self.places[slot]
         j: cython.int
-        if (not own and not by_loop) or (kind == codes.FIRST_ROWS and at != self.none):
+        if (not by_label and not by_loop) or (kind == codes.FIRST_ROWS and at != self.none):
             self._exactly(to, column, at)
             return True
         if kind == codes.FIRST_ROWS:
             return False
+        if kind >= codes.MOST_ROW:
+            if not self.keeps_row(kind, self.columns[slot], at, block):
+                return False
+            self._exactly(to, column, at)
+            return True
         if not by_loop:
             if place > 0:
                 self._exactly(to, column, self.cells[side, run, slot - 1])
@@ -268,17 +283,124 @@ class QuietStretches:
                 return True
             return self._behind(to, column, 0, row, size, block)
         # what the loop reads moves on with it, if it was the loop that was read so far
-        for j in range(place if own else place + 1):
+        for j in range(place if by_label else place + 1):
             if self.cells[side, run, slot - place + j] != (
                 loop if kind == codes.SHIFT_LABEL else row - 1 - j
             ):
                 return False
         if kind == codes.SHIFT_LABEL:
-            self._exactly(to, column, label if own and place == 0 else loop)
+            self._exactly(to, column, label if by_label and place == 0 else loop)
             return True
-        return self._behind(to, column, place if own else place + 1, row, size, block)
+        return self._behind(to, column, place if by_label else place + 1, row, size, block)
 
-    def _whole(
+    def keeps_row(
+        self,
+        kind: cython.int,
+        column: cython.int,
+        row: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Whether a row with the best value of a column remains so in a block."""
+        if row == self.none:
+            return not self.any_valid[column, block]
+        if kind == codes.FIRST_VALID:
+            return True
+        if kind == codes.MOST_ROW:
+            return (
+                self.high_ints[column, block] <= self.ints[column, row]
+                and self.high_floats[column, block] <= self.floats[column, row]
+            )
+        return (
+            self.low_ints[column, block] >= self.ints[column, row]
+            and self.low_floats[column, block] >= self.floats[column, row]
+        )
+
+    def _in_tail(
+        self,
+        to: cython.int,
+        column: cython.int,
+        slot: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A column as many rows before the last one of a variable as the register has, whose rows
+        lie one behind the other; False where there are no bounds."""
+        back: cython.longlong = self.low[to]
+        read: cython.int = 1 if self.kinds[label, slot] >= 0 else 0
+        by_loop: cython.bint = self.kinds[loop, slot] >= 0
+        count: cython.longlong = self.cells[side, run, slot + 1] + read
+        if not by_loop:
+            if read and back == 0:
+                return self._behind(to, column, 0, row, size, block)
+            if read and count > 1:
+                return False
+            self._exactly(
+                to, column, self.cells[side, run, slot] - back if count > back else self.none
+            )
+            return True
+        if count + size - 1 <= back:
+            self._exactly(to, column, self.none)
+            return True
+        if count <= back or self.cells[side, run, slot] != row - 1:
+            return False
+        return self._behind(to, column, back + 1 - read, row, size, block)
+
+    def _variance(
+        self,
+        sample: cython.bint,
+        to: cython.int,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        slot: cython.int,
+        count: cython.int,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """A variance; False where there are no bounds. The squared distances from the mean grow
+        with every row: at most by those inside the block, where values differ by `high - low` at
+        most, and by the distance between the means before it and inside it."""
+        cython.declare(few=cython.longlong, many=cython.longlong, column=cython.int)
+        cython.declare(low=cython.double, high=cython.double, mean=cython.double)
+        cython.declare(least=cython.double, most=cython.double, apart=cython.double)
+        cython.declare(before=cython.double, rows=cython.double)
+        if not self._int_in_slot(to, label, loop, side, run, count, row, size, block):
+            return False
+        few = self.low[to] - (1 if sample else 0)
+        many = self.high[to] - (1 if sample else 0)
+        if many <= 0:
+            self.known[to] = 0
+            return True
+        if few <= 0:
+            return False
+        least = most = self.float_cells[side, run, slot + 1]
+        if self.float_kinds[label, slot] >= 0 or self.float_kinds[loop, slot] >= 0:
+            column = self.float_columns[slot]
+            low = self.low_floats[column, block]
+            high = self.high_floats[column, block]
+            mean = self.float_cells[side, run, slot]
+            before = cython.cast(cython.double, self.cells[side, run, count])
+            rows = cython.cast(cython.double, size)
+            apart = max(high - mean, mean - low) if before > 0 else 0.0
+            most += rows * (high - low) * (high - low) / 4
+            most += apart * apart * before * rows / (before + rows)
+            apart = max(max(high, -low), max(mean, -mean))
+            most += most * ROUNDING + apart * apart * SLACK * (rows + 4)
+        if most - most != 0 or least - least != 0:
+            return False
+        self.known[to] = 1
+        self.low_float[to] = least / cython.cast(cython.double, many)
+        self.high_float[to] = most / cython.cast(cython.double, few)
+        return True
+
+    def _int_in_slot(
         self,
         to: cython.int,
         label: cython.int,
@@ -291,9 +413,9 @@ class QuietStretches:
         block: cython.Py_ssize_t,
     ) -> cython.bint:
         """The whole number in a slot; False where there are no bounds."""
-        own: cython.int = 1 if self.kinds[label, slot] >= 0 else 0
+        by_label: cython.int = 1 if self.kinds[label, slot] >= 0 else 0
         by_loop: cython.bint = self.kinds[loop, slot] >= 0
-        kind: cython.int = self.kinds[label if own else loop, slot]
+        kind: cython.int = self.kinds[label if by_label else loop, slot]
         value: cython.longlong = self.cells[side, run, slot]
         column: cython.int = self.columns[slot]
         self.known[to] = 1
@@ -302,40 +424,40 @@ class QuietStretches:
             return True
         if kind == codes.COUNT_ROWS or kind == codes.COUNT_VALID:
             if kind == codes.COUNT_ROWS or self.any_valid[column, block]:
-                self.high[to] = value + own + (size - 1 if by_loop else 0)
+                self.high[to] = value + by_label + (size - 1 if by_loop else 0)
             if kind == codes.COUNT_ROWS or self.all_valid[column, block]:
-                self.low[to] = value + own
+                self.low[to] = value + by_label
             return True
         if not self.any_valid[column, block]:
             return True
         if kind == codes.NOTE_VALID:
             # before the row at hand, the loop may have noted a value or not
-            if own and self.all_valid[column, block]:
+            if by_label and self.all_valid[column, block]:
                 self.low[to] = 1
             self.high[to] = 1
             return True
         if kind == codes.SUM_INT:
-            return self._whole_sum(to, column, own, by_loop, row, size, block)
+            return self._int_sum(to, column, by_label, by_loop, row, size, block)
         if self.cells[side, run, self.counts[slot]] == 0:
-            if not own or not self.all_valid[column, block]:
+            if not by_label or not self.all_valid[column, block]:
                 return False
             self.low[to] = self.low_ints[column, block]
             self.high[to] = self.high_ints[column, block]
         elif kind == codes.MIN_INT:
             self.low[to] = min(value, self.low_ints[column, block])
-            if own and self.all_valid[column, block]:
+            if by_label and self.all_valid[column, block]:
                 self.high[to] = min(value, self.high_ints[column, block])
         else:
             self.high[to] = max(value, self.high_ints[column, block])
-            if own and self.all_valid[column, block]:
+            if by_label and self.all_valid[column, block]:
                 self.low[to] = max(value, self.low_ints[column, block])
         return True
 
-    def _whole_sum(
+    def _int_sum(
         self,
         to: cython.int,
         column: cython.int,
-        own: cython.bint,
+        by_label: cython.bint,
         by_loop: cython.bint,
         row: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
@@ -350,7 +472,7 @@ class QuietStretches:
             high = max(0.0, cython.cast(cython.double, self.high_ints[column, block]))
         elif block >= self.starts[codes.BLOCK_SIZES] and row & ((1 << codes.BLOCK_BITS) - 1):
             return False  # sums of a rest are those from its first row on
-        elif not own:
+        elif not by_label:
             low = min(low, 0.0)
             high = max(high, 0.0)
         if self.spreads[column, block] > EXACT or not -EXACT < self.low[to] < EXACT:
@@ -361,7 +483,7 @@ class QuietStretches:
         self.high[to] += cython.cast(cython.longlong, high)
         return True
 
-    def _real(
+    def _float_in_slot(
         self,
         to: cython.int,
         label: cython.int,
@@ -374,9 +496,9 @@ class QuietStretches:
         block: cython.Py_ssize_t,
     ) -> cython.bint:
         """The float in a slot; False where there are no bounds."""
-        own: cython.bint = self.float_kinds[label, slot] >= 0
+        by_label: cython.bint = self.float_kinds[label, slot] >= 0
         by_loop: cython.bint = self.float_kinds[loop, slot] >= 0
-        kind: cython.int = self.float_kinds[label if own else loop, slot]
+        kind: cython.int = self.float_kinds[label if by_label else loop, slot]
         value: cython.double = self.float_cells[side, run, slot]
         column: cython.int = self.float_columns[slot]
         cython.declare(low=cython.double, high=cython.double, slack=cython.double)
@@ -393,7 +515,7 @@ class QuietStretches:
                 else:
                     low = self.low_sums[column, block]
                     high = self.high_sums[column, block]
-                    if not own:
+                    if not by_label:
                         low = min(low, 0.0)
                         high = max(high, 0.0)
                 slack = self.spreads[column, block] + (value if value > 0 else -value)
@@ -401,17 +523,17 @@ class QuietStretches:
                 low = value + low - slack
                 high = value + high + slack
             elif self.cells[side, run, self.float_counts[slot]] == 0:
-                if not own or not self.all_valid[column, block]:
+                if not by_label or not self.all_valid[column, block]:
                     return False
                 low = self.low_floats[column, block]
                 high = self.high_floats[column, block]
             elif kind == codes.MIN_FLOAT:
                 low = min(value, self.low_floats[column, block])
-                if own and self.all_valid[column, block]:
+                if by_label and self.all_valid[column, block]:
                     high = min(value, self.high_floats[column, block])
             else:
                 high = max(value, self.high_floats[column, block])
-                if own and self.all_valid[column, block]:
+                if by_label and self.all_valid[column, block]:
                     low = max(value, self.low_floats[column, block])
             # of what is no number, or infinite, nothing is known
             slack = self.low_floats[column, block] - self.high_floats[column, block]
@@ -424,7 +546,7 @@ class QuietStretches:
 
     def _average(
         self,
-        whole: cython.bint,
+        of_ints: cython.bint,
         to: cython.int,
         label: cython.int,
         loop: cython.int,
@@ -441,7 +563,7 @@ class QuietStretches:
         cython.declare(least=cython.double, most=cython.double, low=cython.double)
         cython.declare(high=cython.double, sum_=cython.double, changes=cython.bint)
         cython.declare(few=cython.double, many=cython.double, column=cython.int)
-        if not self._whole(to, label, loop, side, run, count, row, size, block):
+        if not self._int_in_slot(to, label, loop, side, run, count, row, size, block):
             return False
         few = cython.cast(cython.double, self.low[to])
         many = cython.cast(cython.double, self.high[to])
@@ -450,7 +572,7 @@ class QuietStretches:
             return True
         if few <= 0:
             return False
-        if whole:
+        if of_ints:
             column = self.columns[slot]
             changes = self.kinds[label, slot] >= 0 or self.kinds[loop, slot] >= 0
             sum_ = cython.cast(cython.double, self.cells[side, run, slot])
@@ -475,11 +597,11 @@ class QuietStretches:
         low -= sum_
         high += sum_
         if (
-            self._whole(to, label, loop, side, run, slot, row, size, block)
-            if whole
-            else self._real(to, label, loop, side, run, slot, row, size, block)
+            self._int_in_slot(to, label, loop, side, run, slot, row, size, block)
+            if of_ints
+            else self._float_in_slot(to, label, loop, side, run, slot, row, size, block)
         ):
-            if whole:
+            if of_ints:
                 least = cython.cast(cython.double, self.low[to])
                 most = cython.cast(cython.double, self.high[to])
             else:
@@ -491,183 +613,3 @@ class QuietStretches:
         self.low_float[to] = low
         self.high_float[to] = high
         return low <= high
-
-    def _joined(
-        self, either: cython.bint, to: cython.int, a: cython.int, b: cython.int
-    ) -> cython.bint:
-        """AND, and OR; False where it is not known of all rows or of none whether it is NULL."""
-        cython.declare(decides=cython.longlong, x=cython.bint, y=cython.bint)
-        decides = 1 if either else 0
-        x = self.known[a] and self.low[a] == self.high[a] == decides
-        y = self.known[b] and self.low[b] == self.high[b] == decides
-        if x or y:
-            self.known[to] = 1
-            self.low[to] = self.high[to] = decides
-            return True
-        if self.known[a] != self.known[b]:
-            # NULL, unless the one that is known decides at some rows
-            self.known[to] = 0
-            return self.low[a if self.known[a] else b] == self.high[a if self.known[a] else b]
-        self.known[to] = self.known[a]
-        if either:
-            self.low[to] = max(self.low[a], self.low[b])
-            self.high[to] = max(self.high[a], self.high[b])
-        else:
-            self.low[to] = min(self.low[a], self.low[b])
-            self.high[to] = min(self.high[a], self.high[b])
-        return True
-
-    def _chosen(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
-        """One of two values; False where they cannot be taken together."""
-        if op == codes.CHOOSE:
-            if not self.known[a] or self.high[a] == 0:
-                return True
-            if self.low[a] == 0:
-                # either: if both are known, or none
-                if self.known[to] != self.known[b]:
-                    return False
-                self.low[to] = min(self.low[to], self.low[b])
-                self.high[to] = max(self.high[to], self.high[b])
-                self.low_float[to] = min(self.low_float[to], self.low_float[b])
-                self.high_float[to] = max(self.high_float[to], self.high_float[b])
-                return self._is_number(to, to) and self._is_number(b, b)
-            a = b
-        elif op == codes.IF_KNOWN and not self.known[a]:
-            return True
-        self.known[to] = self.known[a]
-        self.low[to] = self.low[a]
-        self.high[to] = self.high[a]
-        self.low_float[to] = self.low_float[a]
-        self.high_float[to] = self.high_float[a]
-        return True
-
-    def _is_number(self, a: cython.int, b: cython.int) -> cython.bint:
-        """Whether the bounds of two registers, as floats, are finite numbers."""
-        cython.declare(f=cython.double, g=cython.double)
-        f = self.low_float[a] - self.high_float[a]
-        g = self.low_float[b] - self.high_float[b]
-        return f - f == 0 and g - g == 0
-
-    def _size(self, whole: cython.bint, to: cython.int, a: cython.int) -> cython.bint:
-        """The size of a number; False where it has no bounds."""
-        cython.declare(low=cython.longlong, high=cython.longlong)
-        cython.declare(f=cython.double, g=cython.double)
-        self.known[to] = self.known[a]
-        if not self.known[a]:
-            return True
-        if whole:
-            low = self.low[a]
-            high = self.high[a]
-            if low < -HUGE:
-                return False
-            self.low[to] = 0 if low < 0 < high else min(abs(low), abs(high))
-            self.high[to] = max(abs(low), abs(high))
-            return True
-        f = self.low_float[a]
-        g = self.high_float[a]
-        self.low_float[to] = 0.0 if f < 0 < g else min(abs(f), abs(g))
-        self.high_float[to] = max(abs(f), abs(g))
-        return f - f == 0 and g - g == 0
-
-    def _extreme(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
-        """The greater or the smaller of two values that are known."""
-        self.known[to] = 1
-        if op == codes.GREATEST_INT:
-            self.low[to] = max(self.low[a], self.low[b])
-            self.high[to] = max(self.high[a], self.high[b])
-        elif op == codes.LEAST_INT:
-            self.low[to] = min(self.low[a], self.low[b])
-            self.high[to] = min(self.high[a], self.high[b])
-        elif not self._is_number(a, b):
-            return False
-        elif op == codes.GREATEST_FLOAT:
-            self.low_float[to] = max(self.low_float[a], self.low_float[b])
-            self.high_float[to] = max(self.high_float[a], self.high_float[b])
-        else:
-            self.low_float[to] = min(self.low_float[a], self.low_float[b])
-            self.high_float[to] = min(self.high_float[a], self.high_float[b])
-        return True
-
-    def _compared(
-        self, op: cython.int, to: cython.int, a: cython.int, b: cython.int
-    ) -> cython.void:
-        """Two values that are known: surely so, surely not, or either."""
-        cython.declare(sure=cython.bint, never=cython.bint)
-        if op == codes.EQUAL:
-            sure = self.low[a] == self.high[a] == self.low[b] == self.high[b]
-            never = self.high[a] < self.low[b] or self.high[b] < self.low[a]
-        elif op == codes.LESS:
-            sure = self.high[a] < self.low[b]
-            never = self.low[a] >= self.high[b]
-        elif op == codes.LESS_EQUAL:
-            sure = self.high[a] <= self.low[b]
-            never = self.low[a] > self.high[b]
-        elif op == codes.EQUAL_FLOAT:
-            sure = self.low_float[a] == self.high_float[a] == self.low_float[b]
-            sure = sure and self.low_float[b] == self.high_float[b]
-            never = self.high_float[a] < self.low_float[b] or self.high_float[b] < self.low_float[a]
-        elif op == codes.LESS_FLOAT:
-            sure = self.high_float[a] < self.low_float[b]
-            never = self.low_float[a] >= self.high_float[b]
-        else:
-            sure = self.high_float[a] <= self.low_float[b]
-            never = self.low_float[a] > self.high_float[b]
-        self.known[to] = 1
-        self.low[to] = 1 if sure else 0
-        self.high[to] = 0 if never else 1
-
-    def _computed(
-        self, op: cython.int, to: cython.int, a: cython.int, b: cython.int
-    ) -> cython.bint:
-        """Bounds of what is computed of two values that are known; False where there are none.
-        The operations are monotonic in each value, so the bounds are among the corners."""
-        cython.declare(f=cython.double, least=cython.double, most=cython.double)
-        cython.declare(corner=cython.int, whole=cython.longlong)
-        if op == codes.DIVIDE_FLOAT and self.low_float[b] <= 0 <= self.high_float[b]:
-            return False
-        least = most = self._corner(op, a, b, 0)
-        for corner in range(4):
-            f = self._corner(op, a, b, corner)
-            if f - f != 0 or (op < codes.ADD_FLOAT and not -HUGE < f < HUGE):
-                return False
-            least = min(least, f)
-            most = max(most, f)
-        self.known[to] = 1
-        if op >= codes.ADD_FLOAT:
-            self.low_float[to] = least
-            self.high_float[to] = most
-            return True
-        self.low[to] = self.high[to] = self._whole_corner(op, a, b, 0)
-        for corner in range(1, 4):
-            whole = self._whole_corner(op, a, b, corner)
-            self.low[to] = min(self.low[to], whole)
-            self.high[to] = max(self.high[to], whole)
-        return True
-
-    def _corner(
-        self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
-    ) -> cython.double:
-        """What is computed of two bounds, as a float."""
-        cython.declare(f=cython.double, g=cython.double)
-        if op >= codes.ADD_FLOAT:
-            f = self.high_float[a] if corner & 1 else self.low_float[a]
-            g = self.high_float[b] if corner & 2 else self.low_float[b]
-        else:
-            f = cython.cast(cython.double, self.high[a] if corner & 1 else self.low[a])
-            g = cython.cast(cython.double, self.high[b] if corner & 2 else self.low[b])
-        if op == codes.ADD or op == codes.ADD_FLOAT:
-            return f + g
-        if op == codes.SUBTRACT or op == codes.SUBTRACT_FLOAT:
-            return f - g
-        return f / g if op == codes.DIVIDE_FLOAT else f * g
-
-    def _whole_corner(
-        self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
-    ) -> cython.longlong:
-        """The same as a whole number, which it fits into."""
-        cython.declare(x=cython.longlong, y=cython.longlong)
-        x = self.high[a] if corner & 1 else self.low[a]
-        y = self.high[b] if corner & 2 else self.low[b]
-        if op == codes.ADD:
-            return x + y
-        return x - y if op == codes.SUBTRACT else x * y
