@@ -256,6 +256,14 @@ def test_a_limit_is_that_of_one_thread() -> None:
     assert answered(query, events(list(range(60)))) == []
 
 
+def test_a_batch_is_not_cut_where_limit_keeps_the_first_matches_of_an_event() -> None:
+    text = "SELECT * WHERE *{2,}[3 seconds]? WITHIN 8 EVENTS LIMIT 3"
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"), schema=ceql.SCHEMA)
+    for seed in range(10):
+        table = ceql.table(ceql.events(Random(seed), 40, keys=4))
+        assert list(assert_same(query, table)) == ["ahead", "ahead"]
+
+
 def test_few_events_are_left_to_one_thread() -> None:
     query = cereus.compile("SELECT * WHERE A ; B WITHIN 4 seconds", stream=STREAM)
     run = query._start(source(events(list(range(60))), STREAM), None, 8)

@@ -137,7 +137,7 @@ def _stretch(batch: _ToRead) -> Stretch:
 def _batches(run: BaseRun, readers: Sequence[BatchReader]) -> Iterator[_Pieces]:
     """The batches of the input, and their pieces. Where results come in the order of events anyway,
     each piece is read on its own, so that nothing has to be joined."""
-    in_order = len(readers) == 1 and not readers[0].reading.keys
+    in_order = len(readers) == 1 and not readers[0].reading.keys and not run.split.uncut
     for first, batch in run.work.batches():
         if not in_order:
             yield first, batch, run.pieces(batch)

@@ -28,6 +28,7 @@ class Split:
     ahead     events are tested one by one, which threads may do before they are read
     light     matching costs little beside reading: a few threads share the reading alone, which
               costs less than to deal out keys
+    uncut     batches are read as they come, in one piece: what is found depends on where they end
     why_not   why there is no slice, or no cut at all
     """
 
@@ -36,6 +37,7 @@ class Split:
     pieces: str = ""
     ahead: bool = True
     light: bool = False
+    uncut: bool = False
     why_not: str = ""
 
     @property
@@ -77,7 +79,8 @@ def split_of_plan(plan: Plan) -> Split:
     if plan.query.unfollowed is not None:
         return Split(why_not="NOT FOLLOWED BY makes matches wait for each other's events")
     if plan.traits.limit is not None:
-        return Split(why_not="LIMIT keeps the first matches of an event, as one thread finds them")
+        reason = "LIMIT keeps the first matches of an event, as one thread finds them"
+        return Split(uncut=True, why_not=reason)
     if plan.query.timeouts:
         return Split(
             why_not="WITH TIMEOUTS reads the windows of all starts at the end of each batch"
