@@ -33,3 +33,12 @@ def test_a_chunk_in_use_is_left_alone() -> None:
     chunks = BufferPool(1 << 14, with_labels=False)
     part = chunks.free().events[:3]
     assert chunks.free().events.base is not part.base
+
+
+def test_chunks_that_are_filled_become_longer_up_to_a_limit() -> None:
+    chunks = BufferPool(8, with_labels=False, most=20)
+    sizes = []
+    for _ in range(3):
+        sizes.append((len(chunks.free().at), len(chunks.free().events)))
+        chunks.filled()
+    assert sizes == [(8, 64), (20, 256), (20, 256)]

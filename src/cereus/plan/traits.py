@@ -194,13 +194,15 @@ def _limit(query: AnyQuery, facts: PatternFacts) -> int | None:
     return min(1, 1 if query.limit is None else query.limit)
 
 
+COUNTS_EVENTS = "WITHIN counts events, not time"
+"""The one reason that does not matter to who knows how many events lie between two."""
+
+
 def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
     """A match that depends only on the events from its first to its last one lets the stream be
     cut into overlapping pieces. The reason why not, if there is one."""
     if query.window is None:
         return "there is no WITHIN"
-    if isinstance(query.window, EventWindow):
-        return "WITHIN counts events, not time"
     if query.consume is not Consume.NONE:
         return "CONSUME makes a match depend on the ones before it"
     if query.skip is not None:
@@ -211,4 +213,6 @@ def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
         return "WITH TIMEOUTS looks past the last event"
     if facts.open_ended:
         return "a match may be reported long after its last event"
+    if facts.looks_back is None and isinstance(query.window, EventWindow):
+        return COUNTS_EVENTS
     return facts.looks_back

@@ -131,3 +131,16 @@ def test_positions_count_on_from_batch_to_batch(batches: list[list[int]]) -> Non
         for key, position in zip(keys, found.tolist(), strict=True):
             assert position == counted[key]
             counted[key] += 1
+
+
+@given(values=st.lists(st.integers(-3, 3), max_size=20), before=st.sampled_from([0, 1, 4095, 4096]))
+def test_an_order_is_seen_wherever_it_breaks(values: list[int], before: int) -> None:
+    array = np.array([-4] * before + values, np.int64)
+    assert codes.ascending(array) == all(a <= b for a, b in pairwise(array.tolist()))
+
+
+@given(sizes=st.lists(st.integers(0, 4), max_size=8))
+def test_values_are_repeated_up_to_where_they_end(sizes: list[int]) -> None:
+    values = np.arange(len(sizes), dtype=np.int32)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    assert codes.repeated(values, ends).tolist() == np.repeat(values, sizes).tolist()

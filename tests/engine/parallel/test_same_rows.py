@@ -104,6 +104,9 @@ CLAUSES = [
     "A ; B PARTITION BY [k] CONSUME BY PARTITION",
     "A ; B PARTITION BY [k] WITHIN 6 seconds CONSUME BY ANY",
     "A ; B WITHIN 2.5 [w]",
+    "A ; B+ ; C WITHIN 5 EVENTS",
+    "A : B :+ WITHIN 4 EVENTS",
+    "(A ; C) WITHOUT B WITHIN 6 EVENTS",
 ]
 
 
@@ -133,6 +136,23 @@ def test_sremo() -> None:
         )
         ways.update(answered(query, sremo.table(sremo.events(draw, 12))))
     assert ways["key"] and ways["ahead"]
+
+
+MARKED = [
+    "any({A:}, {B:}) WITHIN 3 seconds",
+    "next({A:}, {B:}, {C:}) WITHIN 4 seconds",
+    "any({A:} -> x, {B: x > x.x}) WITHIN 5 seconds",
+    "any({A:} -> x, {B: s = x.s}+) WITHIN 5 EVENTS",
+    "{A:} . skip{}* . {B:} WITHIN 4 EVENTS",
+]
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_strings_that_begin_and_end_with_a_mark_are_cut_into_slices(text: str) -> None:
+    query = cereus.compile(text, dialect="sremo", stream=cereus.Stream(time="t", unit="s"))
+    for seed in range(3):
+        table = ceql.table(ceql.events(Random(seed), 45, keys=4))
+        assert answered(query, table) == ["time", "time"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -234,6 +254,14 @@ def test_a_limit_is_that_of_one_thread() -> None:
     limits = cereus.Limits(matches_per_event=20)
     query = cereus.compile("SELECT * WHERE A+ ; B PARTITION BY [k]", stream=STREAM, limits=limits)
     assert answered(query, events(list(range(60)))) == []
+
+
+def test_a_batch_is_not_cut_where_limit_keeps_the_first_matches_of_an_event() -> None:
+    text = "SELECT * WHERE *{2,}[3 seconds]? WITHIN 8 EVENTS LIMIT 3"
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"), schema=ceql.SCHEMA)
+    for seed in range(10):
+        table = ceql.table(ceql.events(Random(seed), 40, keys=4))
+        assert list(assert_same(query, table)) == ["ahead", "ahead"]
 
 
 def test_few_events_are_left_to_one_thread() -> None:

@@ -307,7 +307,8 @@ class BatchReader:
         keys, positions = [], []
         for piece in looked.pieces:
             numbers = self.substreams.go_on(piece.substreams)
-            keys.append(codes.values_at(numbers, piece.keys))
+            same = np.array_equal(numbers, np.arange(len(numbers)))
+            keys.append(piece.keys if same else codes.values_at(numbers, piece.keys))
             if self.reading.counts_positions:
                 self._room_to_count()
                 positions.append(piece.positions + self.seen[numbers][piece.keys])

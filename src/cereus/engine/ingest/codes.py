@@ -140,6 +140,39 @@ def entry_codes(
             index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
 
 
+def ascending(values: cython.const[cython.longlong][::1]) -> bool:
+    """Whether no value is below the one before it."""
+    size: cython.longlong = values.shape[0]
+    begin: cython.longlong
+    i: cython.longlong
+    falls: cython.int = 0
+    with cython.nogil:
+        # a block without a branch is several values at a time
+        for begin in range(1, size, 4096):
+            for i in range(begin, min(begin + 4096, size)):
+                falls |= values[i] < values[i - 1]
+            if falls:
+                break
+    return not falls
+
+
+def repeated(
+    values: cython.const[cython.int][::1], ends: cython.const[cython.longlong][::1]
+) -> Codes:
+    """Every value up to where it ends; `numpy.repeat` would hold the interpreter's lock."""
+    size: cython.longlong = ends[ends.shape[0] - 1] if ends.shape[0] else 0
+    result = empty(size, np.int32)
+    out: cython.int[::1] = result
+    at: cython.longlong = 0
+    k: cython.longlong
+    with cython.nogil:
+        for k in range(ends.shape[0]):
+            while at < ends[k]:
+                out[at] = values[k]
+                at += 1
+    return result
+
+
 def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> Codes:
     """`values[places]`, the places being inside."""
     result = empty(places.shape[0], np.int32)

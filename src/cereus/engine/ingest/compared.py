@@ -28,7 +28,7 @@ class LocalColumn(NamedTuple):
     """A column of some events, read without knowing those before them: its integers, or, where
     there are strings, the places of these in `words`."""
 
-    values: npt.NDArray[np.integer]
+    values: npt.NDArray[Any]
     words: list[str | None] | None = None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.substreams import Codes, Ints, moved
 from cereus.engine.memory import NO_CODES, NO_COLUMNS, NO_INTS, taken
@@ -97,7 +98,7 @@ class Events:
     def by_group(self, to: Codes, key_of: Codes, group_ends: Ints) -> Events:
         """The events in the order of their groups, each where `to` says."""
         return self.changed(
-            keys=np.repeat(key_of, np.diff(group_ends, prepend=0)),
+            keys=codes.repeated(key_of, group_ends),
             key_of=key_of,
             group_ends=group_ends,
             **self._changed(len(self), lambda values: moved(values, to)),

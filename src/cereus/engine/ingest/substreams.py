@@ -89,7 +89,7 @@ class Substreams:
         nothing that was read, so any thread may do it."""
         if not self.paths:
             rows = batch.num_rows if places is None else len(places)
-            self._refuse_backwards(not ascending(times))
+            self._refuse_backwards(not codes.ascending(times))
             counts = np.array([batch.num_rows])
             local = LocalSubstreams(None, counts, times[:1], times[-1:])
             return np.zeros(rows, np.int32), local
@@ -137,7 +137,11 @@ class Substreams:
             return
         latest = self.latest[what]
         if not self.paths:
-            row = -1 if ascending(values) else int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+            row = (
+                -1
+                if codes.ascending(values)
+                else int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+            )
             row = 0 if values[0] < latest[0] else row
             latest[0] = values[-1]
         else:
@@ -147,7 +151,7 @@ class Substreams:
                 values_of_keys = taken(values, places)
             if what == "time":
                 self._refuse_closed(column, values_of_keys, keys, places, rows)
-                self.progress.see(values, ascending(values))
+                self.progress.see(values, codes.ascending(values))
             row = codes.first_backward(keys, values_of_keys, latest)
         if row >= 0:
             of_all = not self.paths or len(keys) == len(values)
@@ -200,10 +204,6 @@ def per_key(saved: Any, what: str, keys: int) -> Ints:
     values = checked.integers(saved, what)
     checked.refuse_unless(len(values) == keys or len(values) == 1 > keys, f"{what} are missing")
     return values
-
-
-def ascending(values: Ints) -> bool:
-    return bool((values[1:] >= values[:-1]).all())
 
 
 def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:

@@ -1,8 +1,9 @@
 """One thread reads what the others have looked at: for queries whose input cannot be cut. Which
 tests events pass, and which of them have the same key, depends on no other event.
 
-The same thread reads all batches, so that what it remembers stays in its cache. When it has to wait
-for a piece that another looks at, it looks at one behind it.
+The same thread reads all batches, so that what it remembers stays in its cache. It begins when
+there is a piece for every thread; when it has to wait for one that another looks at, it looks at
+one behind it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from cereus.engine.parallel.key_shards import Piece, looked_at
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.workers import Workers
 
+PIECES_AHEAD = 4
+"""So many pieces for each thread are looked at, or read, before results are waited for."""
 _Pieces = tuple[int, pa.RecordBatch, list[pa.RecordBatch]]
 
 
@@ -63,6 +66,13 @@ class InTurn:
         self.batches: SimpleQueue[_ToRead | None] = SimpleQueue()
         self.open: deque[Look] = deque()
 
+    def add(self, first: int, batch: pa.RecordBatch, pieces: list[Look]) -> _ToRead:
+        """A batch from row `first` on, behind those that are there."""
+        added = _ToRead(first, batch, pieces, Future())
+        self.open.extend(pieces)
+        self.batches.put(added)
+        return added
+
     def read(self) -> None:
         """Read all; nobody waits for what is behind a batch that cannot be read."""
         while (each := self.batches.get()) is not None:
@@ -95,36 +105,39 @@ def ahead(run: BaseRun) -> Iterator[Stretch]:
         raise NotSplitError("its events are not read in batches")
     executor.defer()
     turn = InTurn(executor)
-    begun: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
+    reading: Future[None] | None = None
+    begun: deque[_ToRead] = deque()
     with Workers(run.threads) as workers:
-        reading = workers.submit(turn.read)
         try:
             for first, batch, pieces in _batches(run, readers):
-                looks = [Look(readers, piece) for piece in pieces]
-                results: Future[list[pa.RecordBatch]] = Future()
-                turn.open.extend(looks)
-                turn.batches.put(_ToRead(first, batch, looks, results))
-                for look in looks:
+                begun.append(turn.add(first, batch, [Look(readers, piece) for piece in pieces]))
+                for look in begun[-1].pieces:
                     workers.submit(look.take)
-                begun.append((first + batch.num_rows, results))
-                if len(begun) > 2 * run.threads:
-                    yield _stretch(*begun.popleft())
+                if reading is None and sum(map(_pieces, begun)) >= run.threads:
+                    reading = workers.submit(turn.read)
+                while sum(map(_pieces, begun)) > PIECES_AHEAD * run.threads:
+                    yield _stretch(begun.popleft())
+            reading = reading or workers.submit(turn.read)
             while begun:
-                yield _stretch(*begun.popleft())
+                yield _stretch(begun.popleft())
         finally:
             turn.batches.put(None)
         reading.result()
         yield Stretch(0, iter(workers.submit(lambda: list(executor.finish())).result()))
 
 
-def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
-    return Stretch(end, iter(task.result()))
+def _pieces(batch: _ToRead) -> int:
+    return len(batch.pieces)
+
+
+def _stretch(batch: _ToRead) -> Stretch:
+    return Stretch(batch.first + batch.batch.num_rows, iter(batch.results.result()))
 
 
 def _batches(run: BaseRun, readers: Sequence[BatchReader]) -> Iterator[_Pieces]:
     """The batches of the input, and their pieces. Where results come in the order of events anyway,
     each piece is read on its own, so that nothing has to be joined."""
-    in_order = len(readers) == 1 and not readers[0].reading.keys
+    in_order = len(readers) == 1 and not readers[0].reading.keys and not run.split.uncut
     for first, batch in run.work.batches():
         if not in_order:
             yield first, batch, run.pieces(batch)

@@ -18,6 +18,10 @@ LEAST_ROWS = 3 << 15
 """Of a part: with half as many, threads cost runs of a few milliseconds up to as much again; with
 a third more than this, at most a fifth."""
 
+PIECE = 1 << 18
+"""Rows that a thread looks at in one go, at most: while it looks at the last ones, others may wait
+for it."""
+
 
 class Work(Protocol):
     """One query over one input, which can be read again."""
@@ -74,6 +78,8 @@ class BaseRun:
         return executor, sharing
 
     def pieces(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """A batch in pieces, one for each thread if they are not too small, without copying."""
-        ranges = cuts(batch.num_rows, self.threads, self.least)
+        """A batch in pieces, without copying: at least one for each thread if they are not too
+        small."""
+        number = max(self.threads, -(-batch.num_rows // PIECE))
+        ranges = cuts(batch.num_rows, number, self.least)
         return [batch.slice(begin, end - begin) for begin, end in ranges]

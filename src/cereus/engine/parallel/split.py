@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cereus.clauses.tree import Consume, Window
+from cereus.clauses.tree import Consume, EventWindow, Window
 from cereus.plan.plan import Plan
+from cereus.plan.traits import COUNTS_EVENTS
 
 Path = tuple[str, ...]
 FEW = 4
@@ -22,11 +23,12 @@ class Split:
     """The cuts that a query allows.
 
     keys      the columns whose values may be dealt out; () if none may
-    window    the length that slices of time overlap by; None if there are no slices
+    window    the length that slices overlap by, in time or in rows; None if there are no slices
     pieces    what the input falls into when all of it was read; "" if nothing
     ahead     events are tested one by one, which threads may do before they are read
     light     matching costs little beside reading: a few threads share the reading alone, which
               costs less than to deal out keys
+    uncut     batches are read as they come, in one piece: what is found depends on where they end
     why_not   why there is no slice, or no cut at all
     """
 
@@ -35,6 +37,7 @@ class Split:
     pieces: str = ""
     ahead: bool = True
     light: bool = False
+    uncut: bool = False
     why_not: str = ""
 
     @property
@@ -46,7 +49,8 @@ class Split:
         names = ", ".join(".".join(path) for path in self.keys)
         if self.window is not None:
             dealt = f"; where times are not in order, {names} is dealt out" if names else ""
-            return f"the input is cut into slices of time that overlap by the window{dealt}"
+            slices = "slices" if isinstance(self.window, EventWindow) else "slices of time"
+            return f"the input is cut into {slices} that overlap by the window{dealt}"
         if self.keys:
             few = f"up to {FEW} test events ahead, and one matches; " if self.light else ""
             more = "of more, " if self.light else ""
@@ -62,13 +66,21 @@ def apart(plan: Plan) -> tuple[Path, ...]:
     return () if plan.query.consume is Consume.ANY else plan.keys
 
 
+def _counts_rows(plan: Plan) -> bool:
+    """Every row of the input is an event, and all are of one key."""
+    return not plan.keys and not plan.query.streams and plan.stream.where is None
+
+
 def split_of_plan(plan: Plan) -> Split:
     """The cuts that a plan for the automaton kernel allows."""
     keys, reason = apart(plan), plan.traits.looks_back
+    if reason is COUNTS_EVENTS and _counts_rows(plan):
+        reason = None
     if plan.query.unfollowed is not None:
         return Split(why_not="NOT FOLLOWED BY makes matches wait for each other's events")
     if plan.traits.limit is not None:
-        return Split(why_not="LIMIT keeps the first matches of an event, as one thread finds them")
+        reason = "LIMIT keeps the first matches of an event, as one thread finds them"
+        return Split(uncut=True, why_not=reason)
     if plan.query.timeouts:
         return Split(
             why_not="WITH TIMEOUTS reads the windows of all starts at the end of each batch"

@@ -30,8 +30,8 @@ class OneThread:
 ALONE = OneThread()
 
 
-def cuts(size: int, threads: int, least: int) -> list[tuple[int, int]]:
-    """The rows of so many in ranges, one for each thread if they are not too small."""
-    parts = max(1, min(threads, size // least))
+def cuts(size: int, number: int, least: int) -> list[tuple[int, int]]:
+    """So many rows in ranges, in this number if they are not too small."""
+    parts = max(1, min(number, size // least))
     ends = [size * (part + 1) // parts for part in range(parts)]
     return list(zip([0, *ends[:-1]], ends, strict=True))

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
-from cereus.engine.ingest.substreams import ascending
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.spread import cuts
 
@@ -62,7 +62,7 @@ class SlicePart:
     def refuse_backwards(self) -> None:
         """The rows before a slice are found by the order of their measures. Whoever reads a part
         looks whether its rows have that order, and gives no results otherwise."""
-        if not ascending(self.measures):
+        if not codes.ascending(self.measures):
             raise NotSplitError("times are not in order")
 
 
@@ -85,6 +85,7 @@ class TimeSlices:
         self._recent: deque[_Recent] = deque()
         self._ends = None if rows is None else slice_ends(rows, threads, least)
         self._rows, self._cut, self._open = rows or 0, False, False
+        self._counted = 0
 
     def cut(self, batch: pa.RecordBatch, first: int) -> list[SlicePart]:
         """The parts of the next batch, whose first row this is, in order."""
@@ -97,7 +98,9 @@ class TimeSlices:
         return parts
 
     def _measures(self, batch: pa.RecordBatch) -> Ints:
-        assert self._clock.path is not None
+        if self._clock.path is None:  # the window counts rows
+            self._counted += batch.num_rows
+            return np.arange(self._counted - batch.num_rows, self._counted)
         column = read(batch, self._clock.path, "the window's column")
         measures = as_integers(column, "the window's column", RowNumbers())
         if self._recent and measures[0] < self._recent[-1].measures[-1]:

@@ -13,6 +13,7 @@ from cereus.expr import tree as ex
 from cereus.expr.check import check, coerce
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton.streaming import Detecting, Streaming
+from cereus.languages.sremo.locality import looks_back
 from cereus.languages.sremo.lower import RegistersInStates, terminals
 from cereus.languages.sremo.skippability import loose
 from cereus.languages.sremo.slots import RegistersInSlots, measures
@@ -39,7 +40,7 @@ def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = Non
     facts = PatternFacts(
         detects=pattern.detect,
         position_sensitive=not loose(expression) or isinstance(query.window, EventWindow),
-        looks_back="SREMO may look back",
+        looks_back=looks_back(expression),
     )
     made: Lowered[Automaton] = lowered
     if pattern.detect:

@@ -1,0 +1,55 @@
+"""Whether a match is decided between its first and its last mark, so that a stream can be cut into
+pieces that overlap by the window.
+
+A match is found by whoever reads the events from the first to the last one of its string. A window
+bounds what lies between the marks. Where every string begins and ends with a marked event, that is
+all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cereus.languages.sremo import tree as sremo
+
+
+def looks_back(expression: sremo.Sremo) -> str | None:
+    """Why a match may depend on events outside its marks; None if it does not. Strategies have been
+    written out."""
+    if not _marked(expression, lambda left, right: (left, right)):
+        return "what comes first need not be marked, so it need not be in the window"
+    if not _marked(expression, lambda left, right: (right, left)):
+        return "what comes last need not be marked, so a match may be reported later"
+    return None
+
+
+_Order = Callable[[sremo.Sremo, sremo.Sremo], tuple[sremo.Sremo, sremo.Sremo]]
+
+
+def _marked(expression: sremo.Sremo, order: _Order) -> bool:
+    """The first event of every string is marked; the last, where `order` turns parts around."""
+    match expression:
+        case sremo.Terminal():
+            return expression.marks
+        case sremo.Epsilon() | sremo.Nothing():
+            return True
+        case sremo.Concatenation(left, right):
+            near, far = order(left, right)
+            return _marked(near, order) and (not _may_be_empty(near) or _marked(far, order))
+        case sremo.Disjunction() | sremo.Intersection() | sremo.Windowed():
+            return all(_marked(part, order) for part in expression.children())
+        case sremo.Star(body) | sremo.Plus(body) | sremo.Optional(body):
+            return _marked(body, order)
+    return False
+
+
+def _may_be_empty(expression: sremo.Sremo) -> bool:
+    """The empty string may be among the strings."""
+    match expression:
+        case sremo.Terminal() | sremo.Nothing():
+            return False
+        case sremo.Concatenation() | sremo.Intersection() | sremo.Windowed() | sremo.Plus():
+            return all(map(_may_be_empty, expression.children()))
+        case sremo.Disjunction():
+            return any(map(_may_be_empty, expression.children()))
+    return True
