@@ -31,7 +31,7 @@ others may take together: a little, and so many times what that run has taken.""
 
 def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
-    read = sorted({path[0] for path in query.columns(source.schema)})
+    read = sorted(query.columns_beside_tests(source.schema))
     keys = {path[0] for path in (*query.keys, *query.split(source.schema).keys)}
     events = EventTable.of(source, query.stream, read, keys)
     anatomy = query.anatomy(events.schema)
