@@ -67,7 +67,9 @@ def main(words: tuple[str, ...] = ()) -> None:
                 f"{took / ran:6.1f} runs   the first {first:5.1f}   {matches:>8,} matches",
                 flush=True,
             )
-        print(f"  {len(above)} of {len(chosen)} above {TARGET:g} runs: {', '.join(above) or 'none'}")
+        print(
+            f"  {len(above)} of {len(chosen)} above {TARGET:g} runs: {', '.join(above) or 'none'}"
+        )
 
 
 if __name__ == "__main__":

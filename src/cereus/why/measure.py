@@ -23,9 +23,9 @@ from cereus.expr.print import condition_text
 from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
 from cereus.syntax.literals import duration_text
-from cereus.why.events import EventTable, Rows
-from cereus.why.runs import FoundMatch
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import FoundMatch
+from cereus.why.running.tested import Mask
 
 Floats = npt.NDArray[np.float64]
 MOST_DIGITS = 3

@@ -12,11 +12,11 @@ from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
-from cereus.why.events import EventTable, Rows
 from cereus.why.result import Ended, StepCounts
-from cereus.why.runs import MOST_CENTRES, Centres
-from cereus.why.tally import Tallies, Tally
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import MOST_CENTRES, Centres
+from cereus.why.running.tally import Tallies, Tally
+from cereus.why.running.tested import Mask
 
 Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)

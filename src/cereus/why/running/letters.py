@@ -12,7 +12,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.shared_letters import Classified, Classifier
 from cereus.plan.tests import EventTest
-from cereus.why.tested import Mask, Places, TestedEvents
+from cereus.why.running.tested import Mask, Places, TestedEvents
 
 
 class KnownLetters:

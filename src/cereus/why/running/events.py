@@ -19,7 +19,7 @@ from cereus.language.anatomy import ROW
 from cereus.plan.tests import EventTest
 from cereus.sources import Source
 from cereus.stream import Stream
-from cereus.why.tested import Mask, TestedEvents
+from cereus.why.running.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
 LOOKED_AT, STRETCHES, SELDOM = 1_024, 4, 8

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable, Rows
-from cereus.why.letters import known_letters
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.letters import known_letters
+from cereus.why.running.tested import Mask
 
 FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
