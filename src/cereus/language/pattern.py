@@ -153,11 +153,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return plan.tested_only - {path[0] for path in shown_paths(query)}
 
     def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
-        every, stream = super().columns_beside_tests(schema), self.stream
-        if stream.condition is not None or stream.stream is not None:
-            return every  # rows are chosen from batches, and these are tested anew
-        keys = {path[0] for path in self.plan(schema).keys}
-        return every - (self.coded_columns(schema) - keys)
+        if self.query.unfollowed is not None:
+            return super().columns_beside_tests(schema)
+        shown = {path[0] for path in shown_paths(self.query)}
+        return self.plan(schema).columns_beside_tests | shown
 
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
