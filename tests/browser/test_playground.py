@@ -301,3 +301,36 @@ def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watche
         seen.page.goto(slow.address + MARKET + query)
         seen.page.locator(".failed", has_text="longer than 4 seconds").wait_for()
         ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")
+
+
+def test_events_are_sorted_by_the_column_that_is_clicked(
+    watched: Callable[..., Watched], served: Served
+) -> None:
+    """The boxes in front of the events are no column."""
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT * WHERE SELL")
+    page = seen.page
+    page.locator("#tab-events").click()
+    page.locator("#panel-events th", has_text="price").locator("button").click()
+    heads = page.locator("#panel-events th").all_inner_texts()
+    place = heads.index("price") + 1
+    prices = page.locator(f"#panel-events td:nth-child({place})").all_inner_texts()
+    assert len(prices) == 100 and [*map(float, prices)] == sorted(map(float, prices))
+    classes = page.locator(f"#panel-events th:nth-child({place})").get_attribute("class")
+    assert classes == "number"
+    seen.check(served.origin)
+
+
+def test_suggestions_lie_above_old_results(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT * WHERE SELL")
+    page = seen.page
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT * WHERE SELL AS a FILTER a[p")
+    hint = page.locator(".cm-tooltip-autocomplete")
+    hint.wait_for()
+    box = hint.bounding_box()
+    x, y = box["x"] + box["width"] - 4, box["y"] + box["height"] - 4
+    on_top = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('.cm-tooltip-autocomplete')"
+    assert page.evaluate(on_top, [x, y])

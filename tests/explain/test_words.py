@@ -52,13 +52,24 @@ WORDS = [
         "An A, then any events with no B whose x is above 3 among them, then a C.",
     ),
     (
+        "sremo",
+        "next({A: x > 1} -> r, {B: x = r.x}, {C:} | {D:})",
+        "An A (r) whose x is above 1, then the next B whose x is the x of r, then the next that is"
+        " either a C or a D.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE (A ; B) UNLESS (C ; D)",
+        "An A, then a B, with no (a C, then a D) meanwhile.",
+    ),
+    (
         "match_recognize",
         "MATCH_RECOGNIZE (ORDER BY t DESC MEASURES a.x AS x PATTERN (^ a b+ $)"
         " DEFINE b AS x > PREV(x) AND x < FIRST(a.x))",
         "In rows that follow one another, from the very first row on, one A, then one or more B,"
         " up to the very last row, where B is a row whose x is above the x of the row before and"
         " whose x is below the x of the first A, in the order of t, the largest first. Emit one"
-        " row for each match, with A.x as x, and go on behind the match.",
+        " row for each match, with A.x as x, and go on after the match.",
     ),
     (
         "par",
@@ -136,7 +147,7 @@ WORDS = [
         " DEFINE b AS price > a.price)",
         "In rows that follow one another, one A, then one or more B (as few as possible), where B"
         " is a row whose price is above the price of A, in the order of time, all of the"
-        " same name. Emit one row for each match, with A.price as p, and go on behind the"
+        " same name. Emit one row for each match, with A.price as p, and go on after the"
         " match.",
     ),
 ]

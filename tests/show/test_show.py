@@ -256,3 +256,12 @@ def test_without_altair_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(CereusError, match="altair is not installed"):
         show.timeline(query().run(EVENTS))
+
+
+def test_edges_between_the_same_nodes_are_drawn_as_one() -> None:
+    """Their texts stand below one another, and not on top of each other."""
+    text = "repeat (try (A(x > 2) ; B)[up] unless C | D[other])"
+    query = cereus.compile(text, dialect="par", stream=cereus.Stream(type="type"))
+    svg = show.diagram(query).svg()
+    assert query.compiled.diagram().count("q1 -> q0") == 2
+    assert svg.count('class="edge"') == query.compiled.diagram().count(" -> ") - 1

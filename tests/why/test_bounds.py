@@ -93,3 +93,22 @@ def test_of_many_conditions_the_likeliest_are_left_out(dialect: str, text: str) 
     for step in answer.steps:
         ended = sum(each.events for each in step.ended)
         assert step.passed == step.reached + ended + step.rest + step.unseen
+
+
+def test_a_search_goes_no_further_than_matches_are_looked_at() -> None:
+    """Conditions that are computed row by row, of which some hundred matches are enough."""
+    rows = 2_000
+    events = pa.table({"ts": range(rows), "x": [n % 7 for n in range(rows)]})
+    text = "MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (a b) DEFINE b AS {})"
+    listed = "array_agg(CLASSIFIER()) IS NOT NULL"
+    every = cereus.compile(text.format(listed), dialect="match_recognize").executor(events.schema)
+    every.defer()
+    for batch in events.to_batches():
+        list(every.push(batch))
+    first = next(iter(every.finish()))
+    assert 0 < first.num_rows < rows // 4
+    answer = cereus.compile(text.format(f"{listed} AND x > 9"), dialect="match_recognize").why(
+        events
+    )
+    (effect,) = (each for each in answer.rules if "x > 9" in each.text)
+    assert (effect.more, effect.exact) == (100, False)

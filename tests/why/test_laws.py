@@ -19,10 +19,10 @@ from cereus.language.compiled import CompiledQuery
 from cereus.languages.algebra.tree import Primitive
 from cereus.sources import source
 from cereus.why import ExpectedMatch
-from cereus.why.events import EventTable
 from cereus.why.expected import among
 from cereus.why.loose import without
-from cereus.why.runs import Run, matched
+from cereus.why.running.events import EventTable
+from cereus.why.running.runs import Run, matched
 from tests.languages import streams
 from tests.languages.algebra import drawing as algebra
 from tests.languages.ceql import strategies as ceql

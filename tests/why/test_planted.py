@@ -374,3 +374,14 @@ def test_a_query_over_nothing() -> None:
     assert answer.matches == 0
     assert [step.reached for step in answer.steps] == [0, 0]
     assert answer.misses == ()
+
+
+def test_a_condition_on_the_number_of_a_match_has_no_measure() -> None:
+    """It is left out like any other, and not computed from the rows of a miss."""
+    clause = (
+        "MATCH_RECOGNIZE (ORDER BY time MEASURES MATCH_NUMBER() AS n PATTERN (a b) "
+        "DEFINE b AS MATCH_NUMBER() > 5 OR price = 2)"
+    )
+    answer = why(clause, "match_recognize")
+    assert answer.matches == 0
+    assert misses(answer)[0, 1] == ("condition", None)

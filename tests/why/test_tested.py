@@ -8,7 +8,7 @@ import pyarrow as pa
 import cereus
 from cereus.expr.text import parse_condition
 from cereus.stream import Stream
-from cereus.why.tested import TestedEvents
+from cereus.why.running.tested import TestedEvents
 
 
 def test_kinds_without_events_are_dropped_as_conditions_come() -> None:

@@ -75,6 +75,12 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
+def noun_of(phrase: str) -> str | None:
+    """`a BUY whose …` without its article; None where that is not all there is."""
+    article, _, noun = phrase.partition(" ")
+    return noun if article in ("a", "an") and ", " not in noun else None
+
+
 def plural(noun: str) -> str:
     """`BUYs`, `events`; of a noun with more words behind it, the first."""
     name, _, rest = noun.partition(" ")

@@ -134,6 +134,10 @@ class CompiledQuery(ABC):
         tested, or are keys, and nothing shows or compares them."""
         return frozenset()
 
+    def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
+        """The columns that a run reads where it is known which tests each event passes."""
+        return frozenset(path[0] for path in self.columns(schema))
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         """How its input may be cut into parts for several threads."""
         return Split(

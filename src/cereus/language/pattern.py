@@ -152,6 +152,12 @@ class PatternQuery(CompiledQuery, Generic[P]):
             return frozenset()
         return plan.tested_only - {path[0] for path in shown_paths(query)}
 
+    def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
+        if self.query.unfollowed is not None:
+            return super().columns_beside_tests(schema)
+        shown = {path[0] for path in shown_paths(self.query)}
+        return self.plan(schema).columns_beside_tests | shown
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
 

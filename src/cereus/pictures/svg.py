@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from math import hypot
 
@@ -38,6 +39,7 @@ Point = tuple[float, float]
 
 def svg_of(graph: Picture, title: str = "automaton") -> str:
     """The picture, with the lines of its caption below."""
+    graph = _joined(graph)
     spots = laid_out(graph)
     drawn = _Drawn(graph, spots)
     body = [*drawn.edges(), *(line for n in graph.nodes for line in _node(n, spots[n.name]))]
@@ -55,6 +57,16 @@ def svg_of(graph: Picture, title: str = "automaton") -> str:
         f'width="{box[2]:.0f}" height="{box[3]:.0f}">'
     )
     return "\n".join([head, f"<style>{STYLE}</style>", ARROW, *body, *caption, "</svg>"])
+
+
+def _joined(graph: Picture) -> Picture:
+    """Edges of one kind between the same nodes as one, with what is written on them in lines."""
+    lines: dict[tuple[str, str, bool], tuple[str, ...]] = {}
+    for edge in graph.edges:
+        ends = (edge.tail, edge.head, edge.dashed)
+        lines[ends] = lines.get(ends, ()) + edge.lines
+    edges = (GraphEdge(*ends[:2], lines=of, dashed=ends[2]) for ends, of in lines.items())
+    return replace(graph, edges=tuple(edges))
 
 
 class _Drawn:

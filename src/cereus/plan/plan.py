@@ -182,6 +182,16 @@ class Plan:
         return frozenset(path[0] for path in tested) - {path[0] for path in others}
 
     @cached_property
+    def columns_beside_tests(self) -> frozenset[str]:
+        """The columns that are read where it is known which tests each event passes."""
+        every = frozenset(path[0] for path in self.columns)
+        if self.stream.condition is not None or self.stream.stream is not None:
+            return every  # rows are chosen from batches, and these are tested anew
+        if self.traits.remembers_values or self.timeouts is not None:
+            return every
+        return every - (self.tested_only - {path[0] for path in self.keys})
+
+    @cached_property
     def columns(self) -> frozenset[tuple[str, ...]]:
         """The paths of all columns that the plan reads (without those only shown)."""
         paths = {path for test in self.tests for c in test.conditions for path in attributes(c)}

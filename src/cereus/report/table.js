@@ -1,6 +1,7 @@
 "use strict";
 // A table that sorts by a column and shows the rows that have a text. Used by reports and by the
-// playground. `choose` is called with a row and its number when the row is clicked.
+// playground. Columns are those whose heads have a button; `choose` may add others to a line, in
+// front of them.
 function sortableTable({ table, filter, shown, rows, choose }) {
   const body = table.tBodies[0];
   let order = null, down = false;
@@ -25,14 +26,13 @@ function sortableTable({ table, filter, shown, rows, choose }) {
     body.replaceChildren(...kept.map(line));
     shown.textContent = `${kept.length} of ${rows.length} rows`;
   };
-  table.tHead.querySelectorAll("th").forEach((head, place) => {
+  const heads = table.tHead.querySelectorAll("th:has(button)");
+  heads.forEach((head, place) => {
     if (rows.some((row) => typeof row[place] === "number")) head.classList.add("number");
-    const button = head.querySelector("button");
-    if (!button) return;
-    button.onclick = () => {
+    head.querySelector("button").onclick = () => {
       down = order === place && !down;
       order = place;
-      table.tHead.querySelectorAll("th").forEach((other, at) =>
+      heads.forEach((other, at) =>
         other.setAttribute("aria-sort", at !== place ? "none" : down ? "descending" : "ascending"));
       draw();
     };

@@ -9,7 +9,7 @@ from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.query import Query
 from cereus.sources import Source
-from cereus.why.events import EventTable
+from cereus.why.running.events import EventTable
 
 
 def located(query: Query, events: Source, matches: Matches, most: int) -> Matches:

@@ -24,6 +24,8 @@ BINS = 60
 ROOM = {"left": 5, "top": 5, "right": 30, "bottom": 5}
 """Around a chart, in pixels. A still picture is measured with one font and shown with another, in
 which the legend may be wider."""
+LABELS_APART = 8
+"""Pixels between two labels of an axis, of which some are left out where there are many."""
 
 
 def timeline(
@@ -171,6 +173,7 @@ def _styled(chart: Any) -> Any:
     return (
         chart.configure(background="transparent", padding=ROOM)
         .configure_axis(domainColor=INK, tickColor=INK, titlePadding=10, **gray)
+        .configure_axisX(labelSeparation=LABELS_APART)
         .configure_legend(labelColor=INK, titleColor=INK)
         .configure_view(stroke=None)
     )

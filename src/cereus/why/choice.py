@@ -18,11 +18,11 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind
-from cereus.why.events import EventTable
 from cereus.why.loose import without
 from cereus.why.measure import failing
-from cereus.why.runs import FoundMatch, Run, matched
-from cereus.why.tally import SHARES
+from cereus.why.running.events import EventTable
+from cereus.why.running.runs import FoundMatch, Run, matched
+from cereus.why.running.tally import SHARES
 
 MOST_WORK, LEAST_TRIED = 600, 8
 """Conditions between events, in all queries that are tried together; and rules that are tried

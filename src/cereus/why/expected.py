@@ -20,12 +20,12 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable, Rows
 from cereus.why.loose import without
 from cereus.why.measure import Measured, measure
-from cereus.why.runs import FoundMatch, Run, matched
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import FoundMatch, Run, matched
+from cereus.why.running.tally import SHARES
 from cereus.why.steps import TestedStep
-from cereus.why.tally import SHARES
 
 MOST_LISTED = 200_000
 """Matches of a loosened query among which the expected one is looked for."""

@@ -23,9 +23,9 @@ from cereus.expr.print import condition_text
 from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
 from cereus.syntax.literals import duration_text
-from cereus.why.events import EventTable, Rows
-from cereus.why.runs import FoundMatch
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import FoundMatch
+from cereus.why.running.tested import Mask
 
 Floats = npt.NDArray[np.float64]
 MOST_DIGITS = 3
@@ -251,7 +251,7 @@ class _Condition(Measure):
         if apart is None:
             return Measured(text)
         off, amount = apart
-        return Measured(f"{text}, off by {off}" if amount else text, amount)
+        return Measured(f"{text}, off by {value_text(off)}" if amount else text, amount)
 
 
 def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
@@ -278,16 +278,16 @@ def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:
     return np.array(distances, np.float64)
 
 
-def _apart(left: Any, right: Any) -> tuple[str, float] | None:
-    """How far two values lie apart, as text and relative to them."""
+def _apart(left: Any, right: Any) -> tuple[Any, float] | None:
+    """How far two values lie apart, and how far relative to them."""
     try:
         difference = abs(left - right)
     except TypeError:
         return None
     if isinstance(difference, timedelta):
-        return value_text(difference), difference.total_seconds()
+        return difference, difference.total_seconds()
     size = max(abs(float(left)), abs(float(right)), 1e-300)
-    return value_text(difference), float(difference) / size
+    return difference, float(difference) / size
 
 
 def value_text(value: Any) -> str:

@@ -14,12 +14,12 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.language.anatomy import WIDER, Loosened, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable
 from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
-from cereus.why.runs import Centres, FoundMatch, Run, matched
+from cereus.why.running.events import EventTable
+from cereus.why.running.runs import Centres, FoundMatch, Run, matched
+from cereus.why.running.tally import SHARES, Tally
 from cereus.why.steps import asks_the_same, is_whole, most_read, rarest
-from cereus.why.tally import SHARES, Tally
 
 MOST_LOOKED_AT = 100
 """Matches of a loosened query that the nearest misses are chosen from."""

@@ -12,11 +12,11 @@ from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
-from cereus.why.events import EventTable, Rows
 from cereus.why.result import Ended, StepCounts
-from cereus.why.runs import MOST_CENTRES, Centres
-from cereus.why.tally import Tallies, Tally
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import MOST_CENTRES, Centres
+from cereus.why.running.tally import Tallies, Tally
+from cereus.why.running.tested import Mask
 
 Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
@@ -42,7 +42,6 @@ class TestedStep:
 
     def __init__(self, step: Step, events: EventTable) -> None:
         self.step, self.tested = step, events.tested
-        self.tested.know(step.tests)
 
     @property
     def typed(self) -> Mask:
@@ -160,20 +159,23 @@ class StepCounter:
                 tally = self._without(each, left, number, without)
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
-            taken = tally.ends[left]
+            near = left if tally.until is None else left[: np.searchsorted(left, tally.until)]
+            taken = tally.ends[near]
             blamed = int(np.count_nonzero(taken))
             if blamed:
                 ended.append(Ended(each.rule.kind, each.rule.text, blamed))
-            left = left[~taken]
+                left = np.concatenate([near[~taken], left[len(near) :]])
             until = min(until, tally.read)
         unseen = int(np.count_nonzero(left >= until)) if len(tried) == len(rules) else len(left)
         return Blamed(tuple(ended), len(left) - unseen, unseen)
 
     def _without(self, each: Loosened, left: Rows, number: int, without: Without) -> Tally:
         """The matches that end at a step without a rule; as they are known, if all that may end
-        at the events at some places are."""
+        at the events at some places are, or if no more would be read here."""
         known = without.get(each) if self.is_whole(number) else None
-        if known is not None and known.until is None:
+        if known is not None and (
+            known.until is None or each.much.span(self.events.schema) is None
+        ):
             return known
         step = self.tested[number].step
         same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
@@ -219,8 +221,8 @@ def asked_of_all(
     if not anatomy.chain or not anatomy.steps:
         return ()
     tested = events.tested
-    tested.know(test for step in anatomy.steps for test in step.tests)
-    return tuple(tested.any_of(step.tests) for step in anatomy.steps[:count] if step.tests)
+    choices = [tested.any_of(step.tests) for step in anatomy.steps[:count] if step.tests]
+    return tuple(map(tested.grown, choices))
 
 
 def asks_the_same(rule: QueryRule) -> bool:

@@ -14,13 +14,13 @@ from cereus.language.compiled import CompiledQuery
 from cereus.notices import needed_types, types_in, unseen_types
 from cereus.sources import Source
 from cereus.why.choice import choice
-from cereus.why.events import EventTable
 from cereus.why.expected import ExpectedMatch, expected
 from cereus.why.misses import MOST_LOOKED_AT, Effect, Effects, ending, nearest
 from cereus.why.result import Miss, StepCounts, Why
-from cereus.why.runs import Run, matched
+from cereus.why.running.events import EventTable
+from cereus.why.running.runs import Run, matched
+from cereus.why.running.tally import Tallies
 from cereus.why.steps import StepCounter, most_read, rarest
-from cereus.why.tally import Tallies
 
 FEW = 5_000
 """With more matches than this, nearest misses are not looked for."""
@@ -31,7 +31,7 @@ others may take together: a little, and so many times what that run has taken.""
 
 def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
-    read = sorted({path[0] for path in query.columns(source.schema)})
+    read = sorted(query.columns_beside_tests(source.schema))
     keys = {path[0] for path in (*query.keys, *query.split(source.schema).keys)}
     events = EventTable.of(source, query.stream, read, keys)
     anatomy = query.anatomy(events.schema)

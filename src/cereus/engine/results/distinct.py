@@ -79,6 +79,8 @@ def _once(rows: MatchChunk) -> MatchChunk:
 
 def _first_alike(rows: MatchChunk, places: Ints) -> Ints:
     """Rows of one size, and for each of them the first one that looks the same."""
+    if np.all(np.diff(rows.at[places]) > 0):
+        return np.stack([places, places])  # of one event each: no two look the same
     cells = rows.offsets[places][:, None] + np.arange(np.diff(rows.offsets)[places[0]])
     looks = [rows.at[places], *rows.cells[cells].T]
     looks += [*rows.labels[cells].T] if len(rows.labels) else []

@@ -121,7 +121,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def rows_hint(self) -> str | None:
         return "write ALL ROWS PER MATCH for the rows of the matches"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         described = repr(
             (VERSION, self.clause, self.stream.unit, *filter(None, [self.stream.where]))

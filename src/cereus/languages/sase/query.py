@@ -123,6 +123,11 @@ class SaseQuery(EventwiseQuery):
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return self.plan(schema).columns
 
+    def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
+        readers = list(self.plan(schema).readers)
+        shown = (name for block in readers for name in block.payload)
+        return frozenset(shown).union(*(block.plan.columns_beside_tests for block in readers))
+
     @property
     def result_columns(self) -> tuple[str, ...]:
         result = self.plan().result

@@ -329,9 +329,11 @@ async function showEvents(panel, first) {
     return button;
   };
   const last = reply.first + reply.rows.length;
+  const steps = [step("Earlier", Math.max(reply.first - 100, 0), reply.first > 0), step("Later", last, last < reply.total)];
+  const range = last < reply.total || reply.first ? `These are ${reply.first} to ${last - 1} of ${reply.total.toLocaleString("en")}.` : "";
   panel.replaceChildren(
-    make("p", { className: "note", textContent: "Choose the rows of a match that you expected." }),
-    make("p", { className: "filter" }, filter, shown, step("Earlier", Math.max(reply.first - 100, 0), reply.first > 0), step("Later", last, last < reply.total)),
+    make("p", { className: "note", textContent: `Choose the rows of a match that you expected. ${range}` }),
+    make("p", { className: "filter" }, filter, shown, make("span", { className: "steps" }, ...steps)),
     make("p", { className: "filter" }, why), answer,
     make("div", { className: "scroll tall" }, table),
   );

@@ -15,6 +15,7 @@ from cereus.explain.phrases import (
     event_words,
     grouped,
     listed,
+    noun_of,
     number_word,
     plural,
     sentence,
@@ -155,8 +156,9 @@ class _Phrasing:
         return formula_text(node) if not children else f"what {formula_text(node)} describes"
 
     def _noun(self, node: cel.Formula) -> str:
+        """What stands behind `no`."""
         phrase = self.part(node)
-        return phrase.split(" ", 1)[1] if phrase.startswith(("a ", "an ")) else f"({phrase})"
+        return noun_of(phrase) or f"({phrase})"
 
     def _between(self, node: cel.Filter) -> Iterator[str]:
         """The conditions of a filter that do not stand beside an event."""

@@ -36,6 +36,9 @@ GAPS = tuple(tree.Quantified(tree.Variable(GAP), 0, most, reluctant=True) for mo
 """Rows that may lie between two parts where a pattern without gaps is loosened: few at first, as
 each is a state."""
 
+OF_MATCHES = (tree.Step, tree.Aggregate, tree.Taken, tree.Classifier, tree.MatchNumber)
+"""What the rows of a condition's variables do not tell: it takes the match, or rows beside it."""
+
 
 def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
     clause = replace(query.clause, rows=tree.Rows.ONE, text=None)
@@ -140,7 +143,7 @@ NEXT_ROW = tree.Skip(tree.SkipTo.NEXT_ROW)
 
 def _condition(variable: str, part: ex.Expression) -> QueryRule:
     text = f"{value_text(part)} of {variable}"
-    if any(isinstance(node, tree.Step | tree.Aggregate | tree.Classifier) for node in part.walk()):
+    if any(isinstance(node, OF_MATCHES) for node in part.walk()):
         return QueryRule(RuleKind.CONDITION, text)
     return QueryRule(RuleKind.CONDITION, text, _of_variable(part, variable))
 
@@ -236,8 +239,8 @@ def _test(clause: tree.Clause, name: str, schema: pa.Schema | None) -> EventTest
 
 
 def _is_local(part: ex.Expression, name: str) -> bool:
-    special = (tree.Step, tree.Aggregate, tree.Classifier, tree.MatchNumber)
-    return _mentioned(part) <= {name} and not any(isinstance(n, special) for n in part.walk())
+    of_match = any(isinstance(node, OF_MATCHES) for node in part.walk())
+    return _mentioned(part) <= {name} and not of_match
 
 
 def _as_named(part: ex.Expression, schema: pa.Schema) -> ex.Expression:

@@ -68,9 +68,9 @@ def _output(clause: tree.Clause) -> Iterator[str]:
 def _skip(skip: tree.Skip) -> str:
     match skip.to:
         case tree.SkipTo.PAST_LAST_ROW:
-            return "behind the match"
+            return "after the match"
         case tree.SkipTo.NEXT_ROW:
-            return "at the row behind its first"
+            return "at the row after its first"
         case tree.SkipTo.FIRST:
             return f"at the first {skip.variable}"
     return f"at the last {skip.variable}"

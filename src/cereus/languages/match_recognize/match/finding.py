@@ -106,6 +106,8 @@ class Finder:
                 yield runs
                 return
         searcher = Searcher(*given, times, length, self.limits)
-        yield searcher.find(where, self.skip)
-        self.costs.steps += searcher.tried
-        self.costs.nodes += searcher.kept
+        try:
+            yield from searcher.find(where, self.skip)
+        finally:
+            self.costs.steps += searcher.tried
+            self.costs.nodes += searcher.kept

@@ -8,7 +8,8 @@ memories differ without end this takes long: it stops at a limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,10 @@ from cereus.limits import Limits
 
 PENDING = "pending"
 LOOK_EVERY = 1 << 10
-"""After so many rows that runs have when they are tried it is seen whether somebody still waits:
-about as much work as the compiled kernels do in between."""
+"""After so many rows that runs have when they are tried, or conditions that these are put to, it is
+seen whether somebody still waits: about as much work as the compiled kernels do in between."""
+AT_ONCE = 128
+"""Matches that are searched for at once."""
 DECIDING = frozenset(("count", "count_if", "min", "max", "bool_and", "bool_or", "arbitrary"))
 """Aggregates whose value so far, with the rows to come, gives their later values."""
 
@@ -80,22 +83,24 @@ class Searcher:
             dict.fromkeys(leaf for part in conditions for leaf in part.leaves.values())
         )
 
-    def find(self, streams: RunStreams, skip: Skipping) -> RowMatches:
-        starts: list[int] = []
-        ends: list[int] = []
-        states: list[int] = []
-        late: list[bool] = []
-        for part in range(len(streams.lows)):
-            for start, path, timed_out in self.partition(streams, part, skip):
-                starts.append(start)
-                ends.append(start + len(path))
-                states += path
-                late.append(timed_out)
+    def find(self, streams: RunStreams, skip: Skipping) -> Iterator[RowMatches]:
+        """The matches of all partitions, some at a time: whoever looks may soon have seen
+        enough."""
+        every = (
+            match
+            for part in range(len(streams.lows))
+            for match in self.partition(streams, part, skip)
+        )
+        yield self._row_matches(list(islice(every, AT_ONCE)))
+        while matches := list(islice(every, AT_ONCE)):
+            yield self._row_matches(matches)
+
+    def _row_matches(self, matches: Sequence[tuple[int, list[int], bool]]) -> RowMatches:
         return RowMatches(
-            np.array(starts, np.int64),
-            np.array(ends, np.int64),
-            np.array(states, np.int16),
-            np.array(late, np.bool_) if self.timeouts else None,
+            np.array([start for start, _, _ in matches], np.int64),
+            np.array([start + len(path) for start, path, _ in matches], np.int64),
+            np.array([state for _, path, _ in matches for state in path], np.int16),
+            np.array([late for _, _, late in matches], np.bool_) if self.timeouts else None,
         )
 
     def partition(
@@ -204,7 +209,7 @@ class Searcher:
 
     def holds(self, path: list[int], start: int, number: int) -> bool:
         self.tried += 1
-        self.read += len(path)
+        self.read += max(len(path), len(self._parts[self.automaton.labels[path[-1]]]))
         if self.read >= LOOK_EVERY:
             self.read = 0
             look_up()

@@ -186,10 +186,10 @@ class RecognizingExecutor(Executor):
         if clause.rows is tree.Rows.UNMATCHED:
             unmatched = _unmatched(matched, old, streams.resume, covered)
         of = cells(matched, clause.rows, unmatched)
-        result = whole.columns(self.bound, rows, matched, of, self.unit)
+        result = whole.columns(self.bound, rows, matched, of, self.unit) if len(of) else None
         np.maximum.at(covered, matched.partition, np.maximum(matches.ends, matches.starts + 1))
         keys.carry_on(rows, streams, covered, self.before)
-        if result.num_rows:
+        if result is not None:
             yield _counted(result, self.finder)
 
     def _check_order(self, rows: SortedRows) -> None:

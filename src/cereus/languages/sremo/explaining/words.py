@@ -10,7 +10,9 @@ from cereus.explain.phrases import (
     clause_words,
     condition_words,
     event_words,
+    grouped,
     listed,
+    noun_of,
     plural,
     sentence,
     window_words,
@@ -61,10 +63,16 @@ def part_words(node: sremo.Sremo) -> str:
         case sremo.Any(parts):
             return ", then ".join(map(part_words, parts)) + " (with any events between)"
         case sremo.Next(parts):
-            return ", then the next that is ".join(map(part_words, parts))
+            first, *others = map(part_words, parts)
+            return ", then the next ".join([first, *map(_next, others)])
         case sremo.Epsilon():
             return "nothing"
     return "what never happens"
+
+
+def _next(phrase: str) -> str:
+    """What stands behind `the next`."""
+    return noun_of(phrase) or f"that is {grouped(phrase)}"
 
 
 def _avoids(node: sremo.Sremo) -> bool:

@@ -12,7 +12,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.shared_letters import Classified, Classifier
 from cereus.plan.tests import EventTest
-from cereus.why.tested import Mask, Places, TestedEvents
+from cereus.why.running.tested import Mask, Places, TestedEvents
 
 
 class KnownLetters:
@@ -20,8 +20,7 @@ class KnownLetters:
     ever."""
 
     def __init__(self, tested: TestedEvents, tests: Sequence[EventTest], usual: Classifier) -> None:
-        tested.know(tests)
-        self._passing: list[Mask] = [tested.passing(test) for test in tests]
+        self._passing: list[Mask] = tested.each_passing(tests)
         self._kinds, self._usual = tested.kinds, usual
         self._batch: pa.RecordBatch | None = None
         self._places: Places | slice = slice(0)

@@ -19,7 +19,7 @@ from cereus.language.anatomy import ROW
 from cereus.plan.tests import EventTest
 from cereus.sources import Source
 from cereus.stream import Stream
-from cereus.why.tested import Mask, TestedEvents
+from cereus.why.running.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
 LOOKED_AT, STRETCHES, SELDOM = 1_024, 4, 8
@@ -88,8 +88,8 @@ class EventTable:
         chosen, size = list(names), 0 if places is None else len(places)
         if places is None or "_coded" in self.__dict__ or size * SHARE_CODED >= len(self):
             every = self._coded.select(chosen)
-            return every if places is None else every.take(pa.array(places))
-        taken = self.table.select(chosen).take(pa.array(places))
+            return every if places is None else _taken(every, places)
+        taken = _taken(self.table.select(chosen), places)
         return _coded(taken, [name for name in self.coded if name in chosen])
 
     # ------------------------------------------------------------ rows
@@ -180,6 +180,14 @@ def _in_one_piece(table: pa.Table, names: Iterable[str]) -> pa.Table:
         if at >= 0 and table.column(at).num_chunks > 1:
             table = table.set_column(at, name, table.column(at).combine_chunks())
     return table
+
+
+def _taken(table: pa.Table, places: Rows) -> pa.Table:
+    """The rows at some places, in their order; neighbours are not copied."""
+    size = len(places)
+    if size and places[-1] - places[0] == size - 1:
+        return table.slice(int(places[0]), size)
+    return table.take(pa.array(places))
 
 
 def _repeats(table: pa.Table, name: str) -> bool:

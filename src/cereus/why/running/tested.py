@@ -82,11 +82,6 @@ class TestedEvents:
         self._passing, self._places = {}, {}
         self._counts = np.bincount(self.kinds, minlength=self._size)
 
-    def know(self, tests: Iterable[EventTest]) -> None:
-        """Compute what some tests ask, before choices are joined that must be of one size."""
-        for test in tests:
-            self.passing(test)
-
     def passing(self, test: EventTest) -> Mask:
         """The kinds of events that pass a test."""
         if test not in self._passing:
@@ -101,12 +96,16 @@ class TestedEvents:
 
     def any_of(self, tests: Iterable[EventTest]) -> Mask:
         """The kinds of events that pass one of several tests."""
-        tests = tuple(tests)
-        self.know(tests)
+        every = self.each_passing(tests)
         passed = np.zeros(self._size, bool)
-        for test in tests:
-            passed |= self.passing(test)
+        for each in every:
+            passed |= each
         return passed
+
+    def each_passing(self, tests: Iterable[EventTest]) -> list[Mask]:
+        """The kinds of events that pass each of several tests, all choices of one size."""
+        every = [self.passing(test) for test in tests]
+        return [self.grown(each) for each in every]
 
     def grown(self, choice: Mask) -> Mask:
         """A choice that was made before other conditions were computed, over the kinds of now."""
@@ -134,7 +133,11 @@ class TestedEvents:
         """Where events of these kinds stand. Queries that differ in one rule ask for the same."""
         key = choice.tobytes()
         if key not in self._places:
-            chosen = np.append(choice, False)  # there may be no kind at all
-            places = codes.rows_of_keys(self.kinds, chosen.view(np.uint8))
-            self._places[key] = places.copy()  # not the memory of all events
+            self._places[key] = self.places_before(len(self.kinds), choice)
         return self._places[key]
+
+    def places_before(self, end: int, choice: Mask) -> Places:
+        """Where events of these kinds stand among the first so many."""
+        chosen = np.append(choice, False)  # there may be no kind at all
+        places = codes.rows_of_keys(self.kinds[:end], chosen.view(np.uint8))
+        return places.copy()  # not the memory of all events

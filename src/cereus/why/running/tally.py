@@ -15,9 +15,9 @@ from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.errors import LimitError
 from cereus.language.anatomy import Step
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable, Rows
-from cereus.why.runs import Centres, Run
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.runs import Centres, Run
+from cereus.why.running.tested import Mask
 
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable, Rows
-from cereus.why.letters import known_letters
-from cereus.why.tested import Mask
+from cereus.why.running.events import EventTable, Rows
+from cereus.why.running.letters import known_letters
+from cereus.why.running.tested import Mask
 
 FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
@@ -94,7 +94,7 @@ class Run:
         """The events that are read, with their places."""
         events, places = self.events, self.places
         names = events.schema.names
-        needed = {path[0] for path in self.query.columns(events.schema)}
+        needed = self.query.columns_beside_tests(events.schema)
         columns = [name for name in names if name in needed] or names[-1:]
         every = events.read(columns, None) if places is None else pa.table({})
         size, begin, step = len(events) if places is None else len(places), 0, FIRST_ROWS
@@ -179,8 +179,8 @@ def _relevant(query: CompiledQuery, events: EventTable, within: slice | Rows) ->
     tested = events.tested
     choice = tested.any_of(tests)
     if isinstance(within, slice):
-        places = tested.places(choice)
-        return places[: np.searchsorted(places, within.stop)]
+        every = within.stop == len(events)
+        return tested.places(choice) if every else tested.places_before(within.stop, choice)
     return within[tested.are(choice, within)]
 
 

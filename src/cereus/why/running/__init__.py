@@ -1,0 +1,1 @@
+"""How queries are run over events in memory, each of which is put to each test once."""
