@@ -30,6 +30,7 @@ import argparse
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -223,7 +224,9 @@ class Nothing(StatefulProcessor):
         """Nothing is open."""
 
 
-def measured(events: Path, where: Path, job: Job, warming: int | None, files: int) -> Measured:
+def measured(
+    events: Path, where: Path, job: Job, warming: int | None, files: int, seconds: float
+) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
@@ -237,10 +240,12 @@ def measured(events: Path, where: Path, job: Job, warming: int | None, files: in
         .trigger(availableNow=True)
         .start()
     )
-    processes = Processes()
+    processes, begin = Processes(), time.monotonic()
     used: list[CpuTime] = []
     while True:
         over = stream.awaitTermination(0.1)
+        if time.monotonic() - begin > seconds:
+            stream.stop()
         now = processes.cpu()  # also of workers that end meanwhile
         last = stream.lastProgress
         while last is not None and len(used) <= last["batchId"]:
@@ -277,6 +282,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--warm", type=int, help="micro-batches that do not count")
+    parser.add_argument("--seconds", type=float, default=100, help="after which a stream ends")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
     parser.add_argument("--all-events", action="store_true", help="hand every event to Python")
@@ -306,7 +312,8 @@ def main() -> None:
                 matching = partial(matches_of_rules, number=arguments.rules)
             job = partial(floor if arguments.floor else matching, window=window)
             job = partial(job, buckets=arguments.buckets)
-            found = measured(events, where, job, arguments.warm, arguments.cores)
+            settings = (arguments.warm, arguments.cores, arguments.seconds)
+            found = measured(events, where, job, *settings)
             kept = "–" if arguments.floor else megabytes(where / "checkpoint")
             print(report(keys, found, kept), flush=True)
             if arguments.phases:

@@ -50,6 +50,8 @@ TEXT = """
 WARM_UP = 100_000
 PAIR = "k long, first long, second long"
 FLINK = "Flink SQL"
+SPREADS = ("uniform", SKEWED := "skewed")
+"""How events are spread over the keys: as many for each, or nine in ten for one."""
 
 
 def jobs(events: DataFrame, window: int) -> Iterator[tuple[str, Job]]:
@@ -154,6 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
+    parser.add_argument("--spread", nargs="+", choices=SPREADS, default=SPREADS, help="of keys")
     parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
     parser.add_argument("--limit", type=int, default=300, help="seconds that a job may take")
@@ -167,11 +170,12 @@ def main() -> None:
     for _, job in jobs(generated(spark, WARM_UP, 100, options.data), 100 * EVENTS_IN_WINDOW):
         cost(job)  # the first job of its kind pays for the JVM's own compiler
     for keys in options.keys:
-        for skewed in [False, True] if keys > 1 else [False]:
+        for spread in options.spread if keys > 1 else SPREADS[:1]:
+            skewed = spread == SKEWED
             events = generated(spark, options.rows, keys, options.data, skewed=skewed)
             window = EVENTS_IN_WINDOW * (1 if skewed else keys)
             chosen = {n: job for n, job in jobs(events, window) if n not in options.without}
-            name = f"{keys:,} {'skewed' if skewed else 'uniform'}"
+            name = f"{keys:,} {spread}"
             costs = best(chosen, options.repeat, options.limit)
             slow = [each for each in chosen if each not in costs]
             missing = dict.fromkeys(slow, f"no answer in {options.limit} s")
