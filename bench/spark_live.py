@@ -27,6 +27,7 @@ else: a write buffer keeps what was overwritten and deleted until it is flushed.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import tempfile
@@ -282,7 +283,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--warm", type=int, help="micro-batches that do not count")
-    parser.add_argument("--seconds", type=float, default=100, help="after which a stream ends")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="that a stream may take")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
     parser.add_argument("--all-events", action="store_true", help="hand every event to Python")
