@@ -123,10 +123,15 @@ class Measured:
         return None
 
     @property
+    def is_warm(self) -> bool:
+        """There are micro-batches after those that were to pass."""
+        return (self.asked or self.steady or math.inf) < len(self.used)
+
+    @property
     def warming(self) -> int:
         """How many micro-batches do not count."""
-        number = self.asked or self.steady or 2 * len(self.used) // 3
-        assert 0 < number < len(self.used), "too few micro-batches"
+        number = (self.asked or self.steady) if self.is_warm else 2 * len(self.used) // 3
+        assert number, "too few micro-batches"
         return number
 
     @property
@@ -267,7 +272,7 @@ def megabytes(checkpoint: Path) -> str:
 def report(keys: int, found: Measured, kept: str) -> str:
     rows, batches = found.rows, len(found.counted)
     seconds = sum(each["durationMs"]["triggerExecution"] for each in found.counted) / 1000
-    warm = f"{found.warming}{'' if found.asked or found.steady else '<'}"
+    warm = f"{found.warming}{'' if found.is_warm else '<'}"
     cpu = found.cpu
     return (
         f"{keys:>8,} {warm:>5} {rows:>12,} {rows / seconds:>10,.0f} {rows / cpu.both:>13,.0f}"
