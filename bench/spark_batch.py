@@ -14,8 +14,10 @@ say the same on a machine that others use as well (on Linux, where /proc tells t
 from __future__ import annotations
 
 import argparse
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +42,8 @@ PATTERNS = {
     " PARTITION BY k WITHIN {window}",
 }
 WARM_UP = 200_000
+GROUP = "cereus-bench"
+"""What Spark's jobs are cancelled by."""
 EVENTS_IN_WINDOW = 20
 """The window is so long that a key has about so many events in it."""
 
@@ -98,26 +102,63 @@ class Cost:
     rows: int
 
 
-def cost(job: Job) -> Cost:
-    """Every row that comes out is counted on its way to nowhere."""
+class TooSlow(Exception):
+    """A job did not end in the time that it had."""
+
+
+def cost(job: Job, limit: float | None = None) -> Cost:
+    """Every row that comes out is counted on its way to nowhere. A job that takes more than `limit`
+    seconds is stopped."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F  # noqa: N812
 
     counted = Observation()
     begin, used = time.perf_counter(), SPARK.cpu()
-    rows = job().observe(counted, F.count(F.lit(1)).alias("rows"))
-    rows.write.format("noop").mode("overwrite").save()
+    with stopped_after(limit):
+        rows = job().observe(counted, F.count(F.lit(1)).alias("rows"))
+        rows.write.format("noop").mode("overwrite").save()
     spent = SPARK.cpu().since(used)
     return Cost(time.perf_counter() - begin, spent.both, int(counted.get["rows"]))
 
 
-def best(jobs: Mapping[str, Job], rounds: int) -> dict[str, Cost]:
+@contextmanager
+def stopped_after(seconds: float | None) -> Iterator[None]:
+    """Jobs of Spark that go on for longer are cancelled, which is TooSlow."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is None or seconds is None:
+        yield
+        return
+    context, over = active.sparkContext, threading.Event()
+
+    def stop() -> None:
+        over.set()
+        context.cancelJobGroup(GROUP)
+
+    context.setJobGroup(GROUP, "one job of a benchmark", interruptOnCancel=True)
+    timer = threading.Timer(seconds, stop)
+    timer.start()
+    try:
+        yield
+    except Exception as error:
+        if over.is_set():
+            raise TooSlow from error
+        raise
+    finally:
+        timer.cancel()
+
+
+def best(jobs: Mapping[str, Job], rounds: int, limit: float | None = None) -> dict[str, Cost]:
     """What each job costs at least. They take turns, so that all of them run on a JVM that is as
-    warm, and beside the same other load."""
+    warm, and beside the same other load. Those that are too slow are left out."""
     took: dict[str, list[Cost]] = {name: [] for name in jobs}
     for _ in range(rounds):
-        for name, job in jobs.items():
-            took[name].append(cost(job))
+        for name in tuple(took):
+            try:
+                took[name].append(cost(jobs[name], limit))
+            except TooSlow:
+                del took[name]
     return {
         name: Cost(min(c.seconds for c in costs), min(c.cpu for c in costs), costs[0].rows)
         for name, costs in took.items()

@@ -17,7 +17,8 @@ The stream is matched as `match` does it by itself: Spark drops the events that 
 it hands them to Python. Three of the twelve types take part in the pattern. With --all-events every
 event is handed over, as for a pattern in which all of them count. With --floor the same stream is
 measured without matching: all its events are read, handed to Python, shuffled and given to a
-stateful operator that keeps and emits nothing. It is what Spark itself takes.
+stateful operator that keeps and emits nothing. It is what Spark itself takes. With --rules 1000 so
+many rules of ten shapes are matched in place of the query, with thresholds that few events pass.
 
 `state MB` is what the buckets hold at the end. What RocksDB has in memory (--phases) is something
 else: a write buffer keeps what was overwritten and deleted until it is flushed.
@@ -26,9 +27,11 @@ else: a write buffer keeps what was overwritten and deleted until it is flushed.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -65,9 +68,16 @@ micro-batches."""
 SCHEMA = "id long, type string, k long, price double, volume long, ts timestamp"
 
 
-def generated(where: Path, rows: int, keys: int, batch: int, files: int) -> None:
-    """Events of twelve types, a thousand a second in all, up to a second out of order; those of a
-    micro-batch in some files, as those of a topic are in some partitions."""
+def generated(data: Path, rows: int, keys: int, batch: int, files: int) -> Path:
+    """A folder of events of twelve types, a thousand a second in all, up to a second out of order;
+    those of a micro-batch in some files, as those of a topic are in some partitions. They are
+    written once."""
+    where = (data / f"live-{rows}-{keys}-{batch}-{files}").absolute()
+    if where.exists():
+        return where
+    beside = where.with_name(f".{where.name}")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
     dice = np.random.default_rng(keys)
     for number in range(rows // batch):
         ids = np.arange(number * batch, (number + 1) * batch)
@@ -86,9 +96,10 @@ def generated(where: Path, rows: int, keys: int, batch: int, files: int) -> None
             }
         )
         for part in range(files):
-            path = where / f"{number:05}-{part}.parquet"
+            path = beside / f"{number:05}-{part}.parquet"
             pq.write_table(table.take(np.arange(part, batch, files)), path)
             os.utime(path, (10**9 + number, 10**9 + number))
+    return beside.rename(where)
 
 
 @dataclass(frozen=True)
@@ -112,10 +123,15 @@ class Measured:
         return None
 
     @property
+    def is_warm(self) -> bool:
+        """There are micro-batches after those that were to pass."""
+        return (self.asked or self.steady or math.inf) < len(self.used)
+
+    @property
     def warming(self) -> int:
         """How many micro-batches do not count."""
-        number = self.asked or self.steady or 2 * len(self.used) // 3
-        assert 0 < number < len(self.used), "too few micro-batches"
+        number = (self.asked or self.steady) if self.is_warm else 2 * len(self.used) // 3
+        assert number, "too few micro-batches"
         return number
 
     @property
@@ -166,6 +182,23 @@ def matches(
     return cs.match(events, query, watermark="2 seconds", **options)
 
 
+def matches_of_rules(events: DataFrame, window: str, buckets: int | None, number: int) -> DataFrame:
+    rules = [cereus.Rule(f"rule {n}", _rule(n, window)) for n in range(number)]
+    stream = cereus.Stream(time="ts", keys=["k"])
+    return cs.match_rules(events, rules, stream=stream, watermark="2 seconds", buckets=buckets)
+
+
+def _rule(number: int, window: str) -> str:
+    """One of ten shapes, by its types; those of a shape differ in their threshold."""
+    shape, threshold = number % 10, 99 + number % 997 / 1000
+    pattern = "T{0} AS a ; T{1} AS b" if shape % 2 else "T{0} AS a ; T{1} AS b ; T{2} AS c"
+    names = "ab" if shape % 2 else "abc"
+    tests = " AND ".join(f"{name}[price > {threshold}]" for name in names)
+    return (
+        f"SELECT * WHERE {pattern.format(*range(shape, shape + 3))} FILTER {tests} WITHIN {window}"
+    )
+
+
 def floor(events: DataFrame, window: str, buckets: int | None) -> DataFrame:
     """What matching cannot do without."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -197,24 +230,28 @@ class Nothing(StatefulProcessor):
         """Nothing is open."""
 
 
-def measured(where: Path, job: Job, warming: int | None, files: int) -> Measured:
+def measured(
+    events: Path, where: Path, job: Job, warming: int | None, files: int, seconds: float
+) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
     assert spark is not None
     source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", files)
     stream = (
-        job(source.parquet(str(where / "events")))
+        job(source.parquet(str(events)))
         .writeStream.format("parquet")
         .option("path", str(where / "matches"))
         .option("checkpointLocation", str(where / "checkpoint"))
         .trigger(availableNow=True)
         .start()
     )
-    processes = Processes()
+    processes, begin = Processes(), time.monotonic()
     used: list[CpuTime] = []
     while True:
         over = stream.awaitTermination(0.1)
+        if time.monotonic() - begin > seconds:
+            stream.stop()
         now = processes.cpu()  # also of workers that end meanwhile
         last = stream.lastProgress
         while last is not None and len(used) <= last["batchId"]:
@@ -235,7 +272,7 @@ def megabytes(checkpoint: Path) -> str:
 def report(keys: int, found: Measured, kept: str) -> str:
     rows, batches = found.rows, len(found.counted)
     seconds = sum(each["durationMs"]["triggerExecution"] for each in found.counted) / 1000
-    warm = f"{found.warming}{'' if found.asked or found.steady else '<'}"
+    warm = f"{found.warming}{'' if found.is_warm else '<'}"
     cpu = found.cpu
     return (
         f"{keys:>8,} {warm:>5} {rows:>12,} {rows / seconds:>10,.0f} {rows / cpu.both:>13,.0f}"
@@ -251,11 +288,14 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--warm", type=int, help="micro-batches that do not count")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="that a stream may take")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
     parser.add_argument("--all-events", action="store_true", help="hand every event to Python")
     parser.add_argument("--floor", action="store_true", help="the same without matching")
+    parser.add_argument("--rules", type=int, help="so many rules in place of the query")
     parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
+    parser.add_argument("--data", type=Path, default=Path("build/bench"))
     parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
     arguments = parser.parse_args()
     reports = str(2 + arguments.rows // arguments.batch)  # Spark keeps the last hundred otherwise
@@ -268,15 +308,18 @@ def main() -> None:
         f" {'late':>5} state MB"
     )
     for keys in arguments.keys:
+        size = (arguments.rows, keys, arguments.batch, arguments.cores)
+        events = generated(arguments.data, *size)
         where = Path(tempfile.mkdtemp(prefix="cereus-live-"))
         try:
-            (where / "events").mkdir()
-            generated(where / "events", arguments.rows, keys, arguments.batch, arguments.cores)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
             matching = partial(matches, push_down=not arguments.all_events)
+            if arguments.rules:
+                matching = partial(matches_of_rules, number=arguments.rules)
             job = partial(floor if arguments.floor else matching, window=window)
             job = partial(job, buckets=arguments.buckets)
-            found = measured(where, job, arguments.warm, arguments.cores)
+            settings = (arguments.warm, arguments.cores, arguments.seconds)
+            found = measured(events, where, job, *settings)
             kept = "–" if arguments.floor else megabytes(where / "checkpoint")
             print(report(keys, found, kept), flush=True)
             if arguments.phases:

@@ -14,8 +14,8 @@ An event of one kind, and one of another kind of the same key within a window af
                    each beginning, not all, and its CEP library has no Python
 
 All of them find the same number of pairs, or the run stops. `uniform` keys have the same number of
-events; `skewed` are those of which one has 90 %. What would take too long is left out with
---without.
+events; `skewed` are those of which one has 90 %. What takes longer than --limit is stopped, and the
+row says so; --without leaves jobs out.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ TEXT = """
 WARM_UP = 100_000
 PAIR = "k long, first long, second long"
 FLINK = "Flink SQL"
+SPREADS = ("uniform", SKEWED := "skewed")
+"""How events are spread over the keys: as many for each, or nine in ten for one."""
 
 
 def jobs(events: DataFrame, window: int) -> Iterator[tuple[str, Job]]:
@@ -116,7 +118,7 @@ def looped(events: DataFrame, window: int) -> DataFrame:
     return some.groupBy("k").applyInPandas(pairs, PAIR)
 
 
-def on_flink(events: DataFrame, window: int, patience: int) -> Cost | str:
+def on_flink(events: DataFrame, window: int, limit: int) -> Cost | str:
     """Flink's CPU seconds; or why there are none."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -131,7 +133,7 @@ def on_flink(events: DataFrame, window: int, patience: int) -> Cost | str:
         options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="none")
         pyarrow.csv.write_csv(some.toArrow(), path, options)
         try:
-            found = answer([python, "flink_pairs.py", path, str(window)], patience)
+            found = answer([python, "flink_pairs.py", path, str(window)], limit)
         except Missing as reason:
             return str(reason)
     return Cost(perf_counter() - begin, found["seconds"], found["rows"])
@@ -154,9 +156,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
+    parser.add_argument("--spread", nargs="+", choices=SPREADS, default=SPREADS, help="of keys")
     parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
-    parser.add_argument("--patience", type=int, default=600, help="seconds that Flink may take")
+    parser.add_argument("--limit", type=int, default=300, help="seconds that a job may take")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
@@ -167,19 +170,24 @@ def main() -> None:
     for _, job in jobs(generated(spark, WARM_UP, 100, options.data), 100 * EVENTS_IN_WINDOW):
         cost(job)  # the first job of its kind pays for the JVM's own compiler
     for keys in options.keys:
-        for skewed in [False, True] if keys > 1 else [False]:
+        for spread in options.spread if keys > 1 else SPREADS[:1]:
+            skewed = spread == SKEWED
             events = generated(spark, options.rows, keys, options.data, skewed=skewed)
             window = EVENTS_IN_WINDOW * (1 if skewed else keys)
             chosen = {n: job for n, job in jobs(events, window) if n not in options.without}
-            name = f"{keys:,} {'skewed' if skewed else 'uniform'}"
-            costs = best(chosen, options.repeat)
+            name = f"{keys:,} {spread}"
+            costs = best(chosen, options.repeat, options.limit)
+            slow = [each for each in chosen if each not in costs]
+            missing = dict.fromkeys(slow, f"no answer in {options.limit} s")
             if FLINK not in options.without:
-                flink = on_flink(events, window, options.patience)
+                flink = on_flink(events, window, options.limit)
                 if isinstance(flink, str):
-                    print(f"{name:>18}  {FLINK:<14} {flink}", flush=True)
+                    missing[FLINK] = flink
                 else:
                     costs[FLINK] = flink
             report(name, options.rows, costs)
+            for each, reason in missing.items():
+                print(f"{name:>18}  {each:<14} {reason}", flush=True)
     spark.stop()
 
 
