@@ -169,12 +169,12 @@ def rule(number: int, text: str, **others: Any) -> dict[str, Any]:
 
 
 RULES: dict[str, Work] = {
-    "5,000 of one shape": rules(
-        [rule(n, f"SELECT * WHERE A ; B FILTER A[x > {n}] WITHIN 9 seconds") for n in range(5_000)]
+    "1,000 of one shape": rules(
+        [rule(n, f"SELECT * WHERE A ; B FILTER A[x > {n}] WITHIN 9 seconds") for n in range(1_000)]
     ),
-    "300 of other shapes": rules(
+    "100 of other shapes": rules(
         [rule(n, f"SELECT * WHERE {' ; '.join('AB'[n >> k & 1] for k in range(9))}")
-         for n in range(300)]
+         for n in range(100)]
     ),
     "one of a megabyte": rules([rule(0, "SELECT * WHERE " + row("T#", " ; ")(MEGABYTE))]),
     "a name of a megabyte": rules([{"name": "n" * MEGABYTE, "text": "SELECT * WHERE A"}]),
