@@ -27,7 +27,9 @@ MOST_STEPS = 30_000_000
 """Calls that reading, planning, explaining and printing a text may take: each of them takes
 seconds at most."""
 ANSWER = "an answer"
-SAMPLE, MEGABYTES = 25, 9
+USUAL = 90
+"""How often something stands in most texts."""
+SAMPLE, MEGABYTES = 20, 9
 """One in so many texts is in the short run, and one in so many families has a megabyte."""
 
 
@@ -76,16 +78,11 @@ Case = tuple[str, str, int]
 
 
 def cases(dialect: str) -> list[Case]:
-    """What the table of a language has. The conditions of all languages have one grammar: of those
-    of the others there is one size, and of texts of a megabyte, most of which have too many words,
-    there are some."""
-    chosen = []
-    for language, name, _ in families():
-        shared = name.startswith("condition") and dialect != "ceql"
-        if language == dialect:
-            chosen += [(dialect, name, size) for size in ((700,) if shared else (90, 700))]
+    """What the table of a language has. Most texts of a megabyte have too many words, so there are
+    some of them only; `python -m bench.adversaries` has all sizes."""
     names = [name for language, name, _ in families() if language == dialect]
-    return chosen + [(dialect, name, MEGABYTE) for name in names[::MEGABYTES]]
+    some = [(dialect, name, MEGABYTE) for name in names[::MEGABYTES]]
+    return [(dialect, name, USUAL) for name in names] + some
 
 
 def text_of(case: Case) -> str:
