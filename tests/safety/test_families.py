@@ -25,8 +25,8 @@ seconds at most."""
 ANSWER = "an answer"
 USUAL = 90
 """How often something stands in most texts."""
-SAMPLE, MEGABYTES = 20, 9
-"""One in so many texts is in the short run, and one in so many families has a megabyte."""
+MEGABYTES = 9
+"""One family in so many has a text of a megabyte."""
 
 
 class TooManySteps(BaseException):
@@ -91,14 +91,6 @@ def text_of(case: Case) -> str:
 def test_every_text_comes_to_an_end(dialect: str) -> None:
     outcomes = [outcome(text_of(case), dialect) for case in cases(dialect)]
     assert 0 < outcomes.count(ANSWER) < len(outcomes)
-
-
-SOME = [case for dialect in LANGUAGES for case in cases(dialect) if case[2] < MEGABYTE][::SAMPLE]
-
-
-@pytest.mark.parametrize("case", SOME, ids=lambda case: ", ".join(map(str, case)))
-def test_a_text_comes_to_an_end(case: Case) -> None:
-    outcome(text_of(case), case[0])
 
 
 def test_work_that_grows_out_of_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
