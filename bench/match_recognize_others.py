@@ -48,7 +48,7 @@ ENGINES = (
     Engine("DuckDB, window functions", "on_duckdb", ("by_hand",)),
     Engine("Spark, Cereus", "on_spark", ("clause",), share=5),
     Engine("Spark, window functions", "on_spark", ("by_hand",), share=5),
-    Engine("Flink CEP", "flink_cep", package="apache-flink", share=5),
+    Engine("Flink CEP", "flink_cep", package="apache-flink", share=50),
     Engine("Flink SQL", "flink_sql", package="apache-flink", share=50),
     Engine("pandas-match-recognize", "pandas_package", package="pandas-match-recognize", share=50),
 )

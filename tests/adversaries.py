@@ -105,6 +105,13 @@ CEQL = {
     "a megabyte of zeros": ("ceql", "\0" * MEGABYTE),
     "a megabyte of signs": ("ceql", "☃" * (MEGABYTE // 3)),
     "a megabyte of LIKE": filtered("s LIKE '" + "%a" * (MEGABYTE // 2) + "'"),
+    "regexp_extract of 5,000 groups": filtered(
+        f"regexp_extract(s, '{'(a)' * 5_000}', 1) = 'a'"
+    ),
+    "regexp_extract of a class that is not closed": filtered(
+        "regexp_extract(s, '(a)[" + "\\a" * 5_000 + "', 1) = 'a'"
+    ),
+    "a megabyte of WITHIN": ceql("A " + "WITHIN 1 s " * (MEGABYTE // 11)),
     "REGEXP of many counts": filtered("s REGEXP '((a{1,99}){1,99}){1,99}'"),
 }  # fmt: skip
 
@@ -117,6 +124,10 @@ SREMO = {
         numbers(100, "{{A:}} -> r{}", " . ") + " . {B: " + numbers(100, "x > r{}.x", " AND ") + "}"
     ),
     "SREMO, any of any, 100 deep": sremo(nested(100, "any(", "{A:}", ", {B:})")),
+    "SREMO, + behind +, 90 times": sremo("{A:}" + "+" * 90),
+    "SREMO, next in next, 30 deep": sremo(nested(30, "next({A:}, ", "{B:}", ")")),
+    "SREMO, next of iterations, 30 deep": sremo(nested(30, "next(", "{A:}", "+)")),
+    "SREMO, any of iterations, 30 deep": sremo(nested(30, "any(", "{A:}", "+)")),
     "SREMO, a megabyte": sremo("{A:} . " * (MEGABYTE // 7) + "{B:}"),
 }
 
@@ -157,6 +168,7 @@ PAR = {
         "repeat (" + numbers(14, "(A{0} ; B{0}[X{0}])", " | ") + ")"
     ),
     "PAR, 200 in parallel": par(numbers(200, "(A{0} ; B{0}[X{0}])", " || ")),
+    "PAR, 90 rows side by side": par(numbers(90, "(A{0} ; B{0}[X{0}])", " | ")),
     "PAR, brackets, 5,000 deep": par(nested(5_000, "(", "A[X]", ")")),
     "PAR, a megabyte": par("A ; " * (MEGABYTE // 4) + "B[X]"),
 }
@@ -204,6 +216,8 @@ ROWS = {
     ),
     "rows, brackets, 5,000 deep": rows(nested(5_000, "(", "a", ")")),
     "rows, a megabyte of pattern": rows("a " * (MEGABYTE // 2)),
+    "rows, a megabyte of blanks in a count": rows("a {" + " " * MEGABYTE + "!"),
+    "rows, a megabyte of blanks behind a comma": rows("a {1," + " " * MEGABYTE + "!"),
     "rows, a megabyte of quantifiers": rows("a" + "+" * MEGABYTE),
 }  # fmt: skip
 

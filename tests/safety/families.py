@@ -6,6 +6,7 @@ A family has a text for each size: a few, some hundreds, thousands, and a megaby
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -316,6 +317,11 @@ def rows(
     )
 
 
+def of_a(condition: str) -> str:
+    """The columns of a condition as those of the variable a."""
+    return re.sub(r"(?<![\w.'\"\\])(x|y|s|ts)(?![\w'\"(])", r"a.\1", condition)
+
+
 def ceql_of(condition: str) -> str:
     return f"SELECT * WHERE A AS a FILTER a[{condition}]"
 
@@ -323,7 +329,7 @@ def ceql_of(condition: str) -> str:
 WITH_CONDITION: Mapping[str, Callable[[str], str]] = {
     "ceql": ceql_of,
     "sremo": lambda condition: f"{{A: {condition}}} . {{B:}}",
-    "sase": lambda condition: f"PATTERN SEQ(A a, B b) WHERE {condition} WITHIN 5 seconds",
+    "sase": lambda condition: f"PATTERN SEQ(A a, B b) WHERE {of_a(condition)} WITHIN 5 seconds",
     "par": lambda condition: f"repeat (A({condition})[X] ; B)",
     "algebra": lambda condition: f"A({condition}) ; B",
     "match_recognize": lambda condition: rows("a b", define=f"a AS {condition}"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import cereus
 from cereus.language.registry import language
 from cereus.spark.pipeline import Pipeline
 from tests.safety.families import MEGABYTE, WITH_CONDITION, nest, row
-from tests.safety.surfaces import EVENTS, LANGUAGES, PLANNED, SCHEMA, STREAM
+from tests.safety.surfaces import EVENTS, LANGUAGES, SCHEMA, STREAM
 
 Work = Callable[[], object]
 
@@ -34,7 +33,7 @@ VALUES: dict[str, Any] = {
 
 
 def given(dialect: str, value: Any) -> Work:
-    """A query with a value that is not in its text, compiled, explained and taken apart."""
+    """A query with a value that is not in its text, compiled and explained."""
     column = "s" if isinstance(value, str) or "t0" in _some(value) else "x"
     test = f"{column} = :v" if isinstance(value, str | int) else f"{column} IN :v"
     return lambda: used(WITH_CONDITION[dialect](test), dialect, {"v": value})
@@ -47,10 +46,6 @@ def _some(value: Any) -> list[Any]:
 def used(text: str, dialect: str, params: dict[str, Any]) -> None:
     query = cereus.compile(text, dialect=dialect, params=params, schema=SCHEMA, stream=STREAM)
     query.explain()
-    for name in ("words", "dot", "to ceql", "flat"):
-        with suppress(cereus.CereusError):
-            PLANNED[name](query)
-    query.run(EVENTS)
 
 
 def many_given(dialect: str) -> Work:
@@ -63,6 +58,7 @@ PARAMETERS: dict[str, Work] = {
         f"{dialect}, {name}": given(dialect, value)
         for dialect in LANGUAGES
         for name, value in VALUES.items()
+        if dialect == "ceql" or name == "100,000 texts"
     },
     **{f"{dialect}, 3,000 parameters": many_given(dialect) for dialect in LANGUAGES},
     "a million parameters that the text does not have": lambda: used(
@@ -169,12 +165,12 @@ def rule(number: int, text: str, **others: Any) -> dict[str, Any]:
 
 
 RULES: dict[str, Work] = {
-    "5,000 of one shape": rules(
-        [rule(n, f"SELECT * WHERE A ; B FILTER A[x > {n}] WITHIN 9 seconds") for n in range(5_000)]
+    "1,000 of one shape": rules(
+        [rule(n, f"SELECT * WHERE A ; B FILTER A[x > {n}] WITHIN 9 seconds") for n in range(1_000)]
     ),
-    "300 of other shapes": rules(
+    "100 of other shapes": rules(
         [rule(n, f"SELECT * WHERE {' ; '.join('AB'[n >> k & 1] for k in range(9))}")
-         for n in range(300)]
+         for n in range(100)]
     ),
     "one of a megabyte": rules([rule(0, "SELECT * WHERE " + row("T#", " ; ")(MEGABYTE))]),
     "a name of a megabyte": rules([{"name": "n" * MEGABYTE, "text": "SELECT * WHERE A"}]),

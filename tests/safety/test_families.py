@@ -1,9 +1,8 @@
-"""Hostile texts by families: what becomes of each, in a bounded number of steps.
+"""Hostile texts by families: each comes to an answer or a CereusError, in so many steps at most.
 
-The table of outcomes is in `golden/families`, a file for each language: for every family, what its
-texts come to. Nothing here looks at a clock: a step is a call of a function, and a text
-whose work grows out of bounds takes more of them than there may be.
-`python -m bench.adversaries` measures seconds and memory.
+Nothing here looks at a clock: a step is a call of a function, and a text whose work grows out of
+bounds takes more of them than there may be. `tests/test_adversaries.py` has a table of what becomes
+of single texts; `python -m bench.adversaries` measures seconds and memory, of all sizes.
 """
 
 from __future__ import annotations
@@ -11,24 +10,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
 from cereus.errors import CereusError
-from tests.golden import Golden
 from tests.safety.families import MEGABYTE, families
 from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, check_error, compiled
 
-TABLES = Path(__file__).parent / "golden" / "families"
-MOST_STEPS = 30_000_000
+MOST_STEPS = 40_000_000
 """Calls that reading, planning, explaining and printing a text may take: each of them takes
 seconds at most."""
 ANSWER = "an answer"
-SAMPLE, MEGABYTES = 25, 9
-"""One in so many texts is in the short run, and one in so many families has a megabyte."""
+USUAL = 90
+"""How often something stands in most texts."""
+MEGABYTES = 9
+"""One family in so many has a text of a megabyte."""
 
 
 class TooManySteps(BaseException):
@@ -41,7 +39,7 @@ def counted_steps() -> Iterator[None]:
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal left
-        left -= 1
+        left -= event in ("call", "c_call")
         if left < 0:
             raise TooManySteps(f"{frame.f_code.co_filename}:{frame.f_lineno}")
 
@@ -76,16 +74,11 @@ Case = tuple[str, str, int]
 
 
 def cases(dialect: str) -> list[Case]:
-    """What the table of a language has. The conditions of all languages have one grammar: of those
-    of the others there is one size, and of texts of a megabyte, most of which have too many words,
-    there are some."""
-    chosen = []
-    for language, name, _ in families():
-        shared = name.startswith("condition") and dialect != "ceql"
-        if language == dialect:
-            chosen += [(dialect, name, size) for size in ((700,) if shared else (90, 700))]
+    """What is tried of a language. Most texts of a megabyte have too many words, so there are
+    some of them only; `python -m bench.adversaries` has all sizes."""
     names = [name for language, name, _ in families() if language == dialect]
-    return chosen + [(dialect, name, MEGABYTE) for name in names[::MEGABYTES]]
+    some = [(dialect, name, MEGABYTE) for name in names[::MEGABYTES]]
+    return [(dialect, name, USUAL) for name in names] + some
 
 
 def text_of(case: Case) -> str:
@@ -93,23 +86,11 @@ def text_of(case: Case) -> str:
     return next(f for language, each, f in families() if (language, each) == (dialect, name))(size)
 
 
-def line(case: Case) -> str:
-    dialect, name, size = case
-    return f"{name}, {size:,} → {outcome(text_of(case), dialect)}"
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("dialect", LANGUAGES)
-def test_what_becomes_of_each_text(dialect: str, golden: Golden) -> None:
-    golden.text(TABLES / f"{dialect}.txt", "\n".join(map(line, cases(dialect))))
-
-
-SOME = [case for dialect in LANGUAGES for case in cases(dialect) if case[2] < MEGABYTE][::SAMPLE]
-
-
-@pytest.mark.parametrize("case", SOME, ids=lambda case: ", ".join(map(str, case)))
-def test_a_text_comes_to_what_the_table_says(case: Case) -> None:
-    assert line(case) in (TABLES / f"{case[0]}.txt").read_text("utf-8").splitlines()
+def test_every_text_comes_to_an_end(dialect: str) -> None:
+    outcomes = [outcome(text_of(case), dialect) for case in cases(dialect)]
+    assert 0 < outcomes.count(ANSWER) < len(outcomes)
 
 
 def test_work_that_grows_out_of_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

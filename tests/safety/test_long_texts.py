@@ -11,7 +11,9 @@ import pytest
 import cereus
 from cereus.errors import CereusError, did_you_mean, nearest
 from cereus.expr.text import parse_condition
-from cereus.languages.match_recognize.statement import tokens
+from cereus.language.formatting import formatted
+from cereus.language.registry import language
+from cereus.languages.match_recognize.statement import rewritten, tokens
 from cereus.lsp import features
 from cereus.syntax.literals import length_of, split_duration
 
@@ -61,6 +63,38 @@ def test_a_document_in_an_editor_may_hold_anything(text: str, path: str) -> None
     assert found or features.meaning(text, language) is not None
     assert all(len(each.message) < 20_000 for each in found)
     features.laid_out(text, language)
+
+
+def test_comments_of_a_long_text_stay_with_their_words() -> None:
+    """Words of both texts were compared each with each: minutes for some thousands."""
+    lines = "\n".join(f"  OR (T{n}) -- note {n}" for n in range(400))
+    made = formatted(f"SELECT * WHERE A\n{lines}\n", language("ceql"))
+    places = [made.index(f"-- note {n}\n") for n in range(400)]
+    assert places == sorted(places)
+    commented = "SELECT * WHERE " + " OR ".join(f"T{n} /* {n} */" for n in range(3_000))
+    assert formatted(commented, language("ceql")).count("/*") == 3_000
+
+
+def test_a_thousand_clauses_of_a_statement_are_replaced_at_once() -> None:
+    """The statement was read anew for each of them."""
+    clause = "MATCH_RECOGNIZE (ORDER BY ts PATTERN (a) DEFINE a AS x > 1)"
+    tables = ", ".join(f"t{n} {clause} AS m{n}" for n in range(1_000))
+    sources: list[str] = []
+    made = rewritten(f"SELECT * FROM {tables}", lambda each: sources.append(each.source) or "r")
+    assert sources == [f"SELECT * FROM t{n}" for n in range(1_000)]
+    assert [each.text for each in tokens(made)][:8] == [
+        "SELECT",
+        "*",
+        "FROM",
+        "r",
+        "AS",
+        "m0",
+        ",",
+        "r",
+    ]
+    nested = f"SELECT * FROM (SELECT * FROM t {clause}) {clause}, u {clause}"
+    made = rewritten(nested, lambda each: f"r{sources.append(each.source) or len(sources)}")
+    assert " ".join(each.text for each in tokens(made)) == "SELECT * FROM r1003 , r1002"
 
 
 def test_a_comment_that_is_not_closed_is_refused_in_a_statement() -> None:

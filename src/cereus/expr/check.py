@@ -12,7 +12,13 @@ from ipaddress import ip_network
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, UnknownNameError
+from cereus.errors import (
+    ConditionTypeError,
+    QueryError,
+    QuerySyntaxError,
+    UnknownNameError,
+    shortened,
+)
 from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
 from cereus.expr.functions import AGGREGATES, FUNCTIONS, TRUNCATIONS, Function
@@ -335,7 +341,7 @@ def _check_regex(pattern: str, node: ex.Expression) -> None:
     except pa.ArrowInvalid as error:
         reason = str(error).removeprefix("Invalid regular expression: ")
         raise ConditionTypeError(
-            f"bad regular expression: {reason}",
+            f"bad regular expression: {shortened(reason)}",
             span=node.span,
             hint="it is written as RE2 has it, where a sign for itself has \\ before it",
         ) from None

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.ingest.clock import Clock
-from cereus.errors import CereusError, about, did_you_mean, shortened
+from cereus.errors import CereusError, LimitError, about, did_you_mean, shortened
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression
 from cereus.plan.atoms import check_stream, columns_read, event_test
@@ -24,6 +24,7 @@ from cereus.syntax.parameters import by_name, check_all_mentioned, for_text, ref
 Steps = Mapping[str, str] | Sequence[str]
 """Steps in their order: `"VIEW"`, `"PAY[amount > 10]"`, `"*[page = '/']"`; or by their names."""
 STEP = re.compile(r"""\s*+(\*|"[^"]+"|`[^`]+`|[^\W\d]\w*+)\s*+(?:\[(.*)\])?\s*""", re.DOTALL)
+MOST_STEPS = 10_000
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 OF_STEPS = (
     *("step", "name", "keys", "conversion", "from_previous", "dropped"),
@@ -154,6 +155,8 @@ def _refuse_taken(names: Iterable[str], taken: Iterable[str], what: str) -> None
 def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[FunnelStep, ...]:
     if isinstance(steps, str) or not isinstance(steps, Mapping | Sequence) or len(steps) < 1:
         raise CereusError("a funnel has steps", hint='write steps=["VIEW", "PAY[amount > 10]"]')
+    if len(steps) > MOST_STEPS:
+        raise LimitError(f"a funnel has up to {MOST_STEPS:,} steps, and this one {len(steps):,}")
     pairs = list(steps.items()) if isinstance(steps, Mapping) else [(each, each) for each in steps]
     check_all_mentioned(params, [text for _, text in pairs])
     return tuple(_step(name, text, params) for name, text in pairs)

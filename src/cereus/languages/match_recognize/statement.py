@@ -8,7 +8,7 @@ comments and parentheses are respected; nothing more of SQL needs to be understo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cereus.errors import LimitError, QuerySyntaxError, RefusedError
@@ -27,6 +27,8 @@ TOKEN = re.compile(
 )
 MOST_TOKENS = 250_000
 """How many words and signs a statement may have."""
+MOST_READ = 2_000_000
+"""And how many may be read, once more for every clause around another."""
 BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
 """Words that stand right before a table."""
 BEHIND_ORDER = frozenset(("MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"))
@@ -106,7 +108,7 @@ class Embedded:
 
 def tokens(text: str) -> list[Token]:
     """The statement without spaces and comments."""
-    read: list[Token] = []
+    words: list[Token] = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "unclosed":
@@ -124,63 +126,79 @@ def tokens(text: str) -> list[Token]:
                 hint="put the same quote behind the text",
             )
         if kind != "space":
-            read.append(Token(kind, match.group(), match.start()))
-            if len(read) > MOST_TOKENS:
+            words.append(Token(kind, match.group(), match.start()))
+            if len(words) > MOST_TOKENS:
                 raise LimitError(
                     f"this statement has more than {MOST_TOKENS:,} words and signs",
                     hint="put long lists into a table",
                 )
-    return read
+    return words
 
 
 def rewritten(text: str, replace: Callable[[Embedded], str]) -> str:
     """The statement with every clause replaced by the table that `replace` names for it, inner
     clauses first."""
-    while True:
-        embedded = next(find(text), None)
-        if embedded is None:
-            return text
-        start, end = embedded.span
-        text = f"{text[:start]} {replace(embedded)} {text[end:]}"
-
-
-def find(text: str) -> Iterator[Embedded]:
-    """The clauses whose tables have no clauses themselves, in the order of the text."""
     words = tokens(text)
+    read = len(words)
+    while embedded := list(_apart(_find(text, words))):
+        if read > MOST_READ:
+            raise LimitError(
+                "this statement has too many clauses inside each other",
+                hint="run it in several statements",
+            )
+        pieces, end = list[str](), 0
+        for each in embedded:
+            pieces += [text[end : each.span[0]], replace(each)]
+            end = each.span[1]
+        text = " ".join([*pieces, text[end:]])
+        words = tokens(text)
+        read += len(words)
+    return text
+
+
+def _apart(embedded: Iterable[Embedded]) -> Iterator[Embedded]:
+    """Those that are not inside the one before."""
+    end = 0
+    for each in embedded:
+        if each.span[0] >= end:
+            yield each
+            end = each.span[1]
+
+
+def _find(text: str, words: list[Token]) -> Iterator[Embedded]:
+    """The clauses whose tables have no clauses themselves, in the order of the text."""
+    levels, last = Levels.of(words), -1
     for at, token in enumerate(words):
-        opens = token.word == "MATCH_RECOGNIZE" and at + 1 < len(words)
-        if opens and words[at + 1].text == "(":
-            embedded = _embedded(text, words, at)
-            if not any(each.word == "MATCH_RECOGNIZE" for each in tokens(embedded.source)):
-                yield embedded
+        if token.word != "MATCH_RECOGNIZE":
+            continue
+        if at + 1 < len(words) and words[at + 1].text == "(":
+            first = _table_start(text, words, at, levels)
+            common = _common_tables(text, words, first, levels) if last < first else ""
+            if last < first and not any(each.word == token.word for each in tokens(common)):
+                yield _embedded(text, words, (first, at), common)
+        last = at
 
 
-def _embedded(text: str, words: list[Token], at: int) -> Embedded:
-    first = _table_start(text, words, at)
+def _embedded(text: str, words: list[Token], place: tuple[int, int], common: str) -> Embedded:
+    first, at = place
     last = _closing(text, words, at + 1)
     table = text[words[first].start : words[at].start].strip()
-    source = f"{_common_tables(text, words, first)}SELECT * FROM {table}"
     return Embedded(
-        source,
+        f"{common}SELECT * FROM {table}",
         _without_table(text, words[at : last + 1], _table_name(words[first:at])),
         (words[first].start, words[last].end),
         _alias_columns(text, words, last + 1),
     )
 
 
-def _table_start(text: str, words: list[Token], at: int) -> int:
+def _table_start(text: str, words: list[Token], at: int, levels: Levels) -> int:
     """The first token of the table before a clause."""
-    depth, first = 0, at
-    for place in range(at - 1, -1, -1):
-        token = words[place]
-        if token.text == ")":
-            depth += 1
-        elif token.text == "(":
-            depth -= 1
-        begins = depth < 0 or (depth == 0 and (token.text == "," or token.word in BEFORE_TABLE))
-        if begins:
+    first = at
+    while first > 0:
+        token = words[first - 1]
+        if token.text in ("(", ",") or token.word in BEFORE_TABLE:
             break
-        first = place
+        first = levels.opening.get(first - 1, first - 1)
     if first == at:
         raise QuerySyntaxError(
             "MATCH_RECOGNIZE stands behind a table",
@@ -232,11 +250,11 @@ def _closing(text: str, words: list[Token], opening: int) -> int:
     )
 
 
-def _common_tables(text: str, words: list[Token], before: int) -> str:
+def _common_tables(text: str, words: list[Token], before: int, levels: Levels) -> str:
     """The WITH clauses that a table at `before` can see, as one WITH."""
     definitions: list[str] = []
     recursive = False
-    for start in _levels(words, before):
+    for start in levels.around(before):
         if words[start].word != "WITH":
             continue
         place = start + 1
@@ -261,17 +279,36 @@ def _common_tables(text: str, words: list[Token], before: int) -> str:
     return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(definitions)} "
 
 
-def _levels(words: list[Token], at: int) -> list[int]:
-    """The first token of every pair of parentheses around a token, outermost first."""
-    opened = [0]
-    for place in range(at):
-        if words[place].text == "(":
-            opened.append(place + 1)
-        elif words[place].text == ")" and len(opened) > 1:
-            opened.pop()
-        elif words[place].text == ";":
-            opened = [place + 1]
-    return opened
+@dataclass(frozen=True)
+class Levels:
+    """Of each token the first one inside the parentheses around it, of that the one around these,
+    and of each `)` its `(`."""
+
+    inside: list[int]
+    outer: dict[int, int]
+    opening: dict[int, int]
+
+    @classmethod
+    def of(cls, words: list[Token]) -> Levels:
+        levels, first = cls([], {}, {}), 0
+        for place, token in enumerate(words):
+            levels.inside.append(first)
+            if token.text == "(":
+                levels.outer[place + 1] = first
+                first = place + 1
+            elif token.text == ")" and first in levels.outer:
+                levels.opening[place] = first - 1
+                first = levels.outer[first]
+            elif token.text == ";":
+                first = place + 1
+        return levels
+
+    def around(self, at: int) -> list[int]:
+        """The first token of every pair of parentheses around a token, outermost first."""
+        levels = [self.inside[at]]
+        while levels[-1] in self.outer:
+            levels.append(self.outer[levels[-1]])
+        return levels[::-1]
 
 
 def _alias_columns(text: str, words: list[Token], at: int) -> int | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import graphlib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,7 @@ class Compiling:
 
     def queries(self) -> dict[str, Query]:
         """By name, in the order in which they run."""
-        order = self._order
-        sound = [name for name in order if name in self.spec.queries and self.is_sound(name)]
-        compiled = {name: self.query(name) for name in sound}
+        compiled = {name: self.query(name) for name in self.sound if name in self.spec.queries}
         queries = {name: query for name, query in compiled.items() if query is not None}
         if self.spec.live:
             for name in (*queries, *self.spec.rules):
@@ -79,7 +78,7 @@ class Compiling:
         return {name: each for name, each in checked.items() if each is not None}
 
     def _has_rules(self, name: str) -> bool:
-        return name in self.spec.rules and self.is_sound(name)
+        return name in self.spec.rules and name in self.sound
 
     def folder(self, name: str) -> CheckedRules | None:
         of, key = self.spec.rules[name], ("rules", name)
@@ -103,19 +102,24 @@ class Compiling:
 
     # ------------------------------------------------------------ queries
 
-    def is_sound(self, query: str) -> bool:
-        """Nothing is wrong with what a query reads, so that its own faults are to be
-        seen, and not those of others once more."""
-        return all(self._is_sound_stream(name) for name in self.spec.matched[query].from_)
+    @cached_property
+    def sound(self) -> dict[str, None]:
+        """The queries and rules with nothing wrong in what they read, so that their own faults are
+        to be seen, and not those of others once more; each behind those that it reads."""
+        sound: dict[str, None] = {}
+        for name in self._order:
+            if all(self._is_sound_stream(each, sound) for each in self.spec.matched[name].from_):
+                sound[name] = None
+        return sound
 
-    def _is_sound_stream(self, name: str) -> bool:
+    def _is_sound_stream(self, name: str, sound: dict[str, None]) -> bool:
         if name in self.spec.streams:
             source = self.spec.streams[name].source
             return self.document.is_sound(("streams", name)) and self.document.is_sound(
                 ("sources", source)
             )
         writers = self.graph.written.get(name, ())
-        return bool(writers) and all(map(self.is_sound, writers))
+        return bool(writers) and all(writer in sound for writer in writers)
 
     def query(self, name: str) -> Query | None:
         of, key = self.spec.queries[name], ("queries", name)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ LONG = 1 << 12
 """Characters of a statement that is long."""
 MOST_SHOWN = 50
 """Problems in one message."""
+MOST_PROBLEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,13 @@ class Document:
     def line(self, key: Key) -> int:
         """Where a key stands, or the nearest table around it that is written down."""
         start, _ = self._span(key)
-        return self.text.count("\n", 0, start) + 1
+        return self._line_at(start)
 
     def wrong(self, key: Key, message: str, hint: str | None = None) -> None:
         """Note a problem with a key."""
         line = self.line(key)
         text = f"line {line}, {key_text(key)}: {message}" if key else f"line {line}: {message}"
-        self.problems.append(Problem(text, hint, line, key))
+        self._note(Problem(text, hint, line, key))
 
     def wrong_query(self, key: Key, error: CereusError) -> None:
         """Note an error in a query that stands in this file, with a caret under its place."""
@@ -90,9 +93,15 @@ class Document:
             return
         start, end = error.span
         place = underline(self.text, (at + start, at + end))
-        line = self.text.count("\n", 0, at + start) + 1
+        line = self._line_at(at + start)
         message = f"line {line}, {key_text(key)}: {error.reason}\n{place}"
-        self.problems.append(Problem(message, error.hint, line, key))
+        self._note(Problem(message, error.hint, line, key))
+
+    def _note(self, problem: Problem) -> None:
+        """With so many problems the rest of the file is not looked at."""
+        self.problems.append(problem)
+        if len(self.problems) >= MOST_PROBLEMS:
+            self.check()
 
     def is_sound(self, table: Key) -> bool:
         """Nothing wrong is known in a table."""
@@ -103,6 +112,13 @@ class Document:
         noted, self.problems = self.problems, []
         if noted:
             raise PipelineError(str(self.path), noted)
+
+    def _line_at(self, place: int) -> int:
+        return bisect_left(self._line_ends, place) + 1
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [line.end() - 1 for line in LINES.finditer(self.text) if line[0].endswith("\n")]
 
     def _span(self, key: Key) -> Span:
         while key and key not in self.spans:
@@ -138,7 +154,7 @@ def parsed(text: str, path: Path) -> Document:
             raise RecursionError
         values = tomllib.loads(text)
         return Document(path, text, values, dict(_spans(text)))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no TOML, or a number of thousands of digits
         raise PipelineError(str(path), [_syntax_problem(str(error), text)]) from None
     except RecursionError:
         raise PipelineError(str(path), [Problem("this file is nested too deeply")]) from None
@@ -186,7 +202,7 @@ def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
             continue
         try:
             values = tomllib.loads(text[start:end])
-        except tomllib.TOMLDecodeError:
+        except ValueError:
             length = end - start  # a text or a list that goes on in the next line
             again = end + length if length > LONG else end
             continue
