@@ -181,7 +181,6 @@ class BatchReader:
             taken(keys, places) if every else keys,
             positions,
             substreams,
-            self.compared.look(batch, places),
             costs,
         )
 
@@ -380,12 +379,7 @@ class BatchReader:
 
     def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
         """The columns that are compared, of the rows at these places, which go where `to` says."""
-        if self._expected is None:
-            return self.compared.read(batch, places, to)
-        every = self._expected.places
-        chosen = None if len(places) == len(every) else np.searchsorted(every, places)
-        pieces = [piece.columns for piece in self._expected.pieces]
-        return self.compared.read_looked_at(pieces, chosen, len(places), to)
+        return self.compared.read(batch, places, to)
 
     def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
         """The key columns of results that belong to these keys."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +23,6 @@ FORGET_AT = 1 << 16
 """So many strings are known before it is worth looking which of them are still compared with."""
 
 
-class LocalColumn(NamedTuple):
-    """A column of some events, read without knowing those before them: its integers, or, where
-    there are strings, the places of these in `words`."""
-
-    values: npt.NDArray[Any]
-    words: list[str | None] | None = None
-
-
 class ComparedColumns:
     """Reads the columns of a plan. Strings are compared by codes that last over batches."""
 
@@ -45,40 +36,16 @@ class ComparedColumns:
     def read(self, batch: pa.RecordBatch, places: Ints, to: Codes | None = None) -> Ints:
         """One row per column, one entry per event, which goes where `to` says; NULL for null and
         NaN."""
-        columns = (self._known(self._look(column, batch, places)) for column in self.columns)
-        return self._rows(columns, len(places), to)
-
-    def look(self, batch: pa.RecordBatch, places: Ints) -> list[LocalColumn]:
-        """The columns of the events at these places. It depends on nothing that was read, so any
-        thread may do it."""
-        return [self._look(column, batch, places) for column in self.columns]
-
-    def read_looked_at(
-        self,
-        pieces: Sequence[Sequence[LocalColumn]],
-        chosen: Ints | None,
-        size: int,
-        to: Codes | None = None,
-    ) -> Ints:
-        """The same as `read`, of so many events in pieces that were looked at: those at the chosen
-        places, or all."""
-        columns = (
-            _joined([self._known(part) for part in parts]) for parts in zip(*pieces, strict=True)
-        )
-        if chosen is not None:
-            columns = (taken(each, chosen) for each in columns)
-        return self._rows(columns, size, to)
-
-    def _rows(self, columns: Iterable[Ints], size: int, to: Codes | None) -> Ints:
         if not self.columns:
             return np.zeros((1, 0), np.int64)
-        rows = empty((len(self.columns), size), np.int64)
-        for column, out in zip(columns, rows, strict=True):
+        read = empty((len(self.columns), len(places)), np.int64)
+        for column, out in zip(self.columns, read, strict=True):
+            integers = self._integers(column, self._values(column, batch, places))
             if to is None:
-                out[:] = column
+                out[:] = integers
             else:
-                codes.move(column, to, out)
-        return rows
+                codes.move(integers, to, out)
+        return read
 
     def forget(self) -> None:
         """No string has been seen; codes are not given again."""
@@ -104,21 +71,37 @@ class ComparedColumns:
             return pa.array([values.as_py()] * rows.num_rows, values.type)
         return values
 
-    def _look(self, column: Column, batch: pa.RecordBatch, places: Ints) -> LocalColumn:
-        values = self._values(column, batch, places)
+    def _integers(self, column: Column, values: pa.Array) -> Ints:
+        null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         kind, _, scale = column.kind.partition(" ")
         if kind == "string":
-            return _words(values)
-        if kind == "text":
-            return _words(_at_scale(values, int(scale)).cast(pa.string()))
-        return LocalColumn(_integers(column.kind, values))
+            integers = self._codes(values)
+        elif kind == "text":
+            integers = self._codes(_at_scale(values, int(scale)).cast(pa.string()))
+        elif kind == "decimal":
+            integers = _unscaled(_at_scale(values, int(scale)))
+        elif column.kind == "float":
+            plain = _filled(_floats(values), np.nan)
+            integers = empty(len(plain), np.int64)
+            codes.ordered_floats(plain, plain.view(np.int64), integers)
+            return integers
+        elif column.kind == "double":
+            plain = _filled(_floats(values), 0.0)
+            # + 0.0: the bits of -0.0 are NULL
+            integers = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
+        elif column.kind == "instant":
+            integers = _plain_integers(_in_microseconds(values).cast(pa.int64()))
+        else:
+            integers = _plain_integers(values)
+        if null is not None and null.any():
+            integers = np.where(null, NULL, integers)
+        return integers
 
-    def _known(self, local: LocalColumn) -> Ints:
-        """A column as it is compared with those of other batches."""
-        if local.words is None:
-            return local.values
-        entries = [self._code(word) for word in local.words]
-        coded: Ints = np.array(entries or [0], np.int64)[local.values]
+    def _codes(self, values: pa.Array) -> Ints:
+        encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+        entries = [self._code(word) for word in encoded.dictionary.to_pylist()]
+        places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        coded: Ints = np.array(entries or [0], np.int64)[places]
         return coded
 
     def _code(self, word: str | None) -> int:
@@ -154,41 +137,6 @@ class ComparedColumns:
         checked.refuse_unless(not words.null_count, "a string is null")
         self.strings = dict(zip(words.to_pylist(), codes.tolist(), strict=True))
         self.words = {code: word for word, code in self.strings.items()}
-
-
-def _joined(parts: list[Ints]) -> Ints:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _words(values: pa.Array) -> LocalColumn:
-    """Strings, by their places among the distinct ones; null is one of them."""
-    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    words, places = encoded.dictionary.to_pylist(), encoded.indices
-    if places.null_count:
-        places = places.cast(pa.int64()).fill_null(len(words))
-        words.append(None)
-    return LocalColumn(places.to_numpy(zero_copy_only=False), words)
-
-
-def _integers(kind: str, values: pa.Array) -> Ints:
-    """Values that are no strings."""
-    null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
-    if kind == "float":
-        plain = _filled(_floats(values), np.nan)
-        integers = empty(len(plain), np.int64)
-        codes.ordered_floats(plain, plain.view(np.int64), integers)
-        return integers
-    if kind == "double":
-        plain = _filled(_floats(values), 0.0)
-        # + 0.0: the bits of -0.0 are NULL
-        integers = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
-    elif kind == "instant":
-        integers = _plain_integers(_in_microseconds(values).cast(pa.int64()))
-    elif kind.startswith("decimal "):
-        integers = _unscaled(_at_scale(values, int(kind.split()[1])))
-    else:
-        integers = _plain_integers(values)
-    return integers if null is None or not null.any() else np.where(null, NULL, integers)
 
 
 def _at_scale(values: pa.Array, scale: int) -> pa.Array:

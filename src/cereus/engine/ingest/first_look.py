@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
-from cereus.engine.ingest.compared import LocalColumn
 from cereus.engine.memory import empty, taken
 from cereus.errors import DataError
 
@@ -65,7 +63,6 @@ class FirstLook:
     letters   the letters that occur, as they first come
     keys      its substream, by the number in `substreams`
     positions how many rows of its substream come before it here; empty if they are not counted
-    columns   those that are compared between events
     """
 
     size: int
@@ -76,7 +73,6 @@ class FirstLook:
     keys: Codes
     positions: Ints
     substreams: LocalSubstreams
-    columns: list[LocalColumn]
     costs: Costs
 
     @property
@@ -96,7 +92,6 @@ class FirstLook:
             keys=codes.values_at(numbers, taken(self.keys, rows)),
             positions=taken(self.positions, rows) if len(self.positions) else self.positions,
             substreams=self.substreams.only(mine),
-            columns=[column._replace(values=taken(column.values, rows)) for column in self.columns],
             costs=self.costs if shard == 0 else Costs(),
         )
 
@@ -115,7 +110,7 @@ class LookedAt:
         rows = [np.arange(p.size) if p.selected is None else p.selected for p in self.pieces]
         return _shifted(rows, [piece.size for piece in self.pieces])
 
-    @cached_property
+    @property
     def places(self) -> Ints:
         """The rows in the stream that pass some test."""
         return _shifted([p.places for p in self.pieces], [p.in_stream for p in self.pieces])

@@ -74,7 +74,7 @@ def _counts_rows(plan: Plan) -> bool:
 def split_of_plan(plan: Plan) -> Split:
     """The cuts that a plan for the automaton kernel allows."""
     keys, reason = apart(plan), plan.traits.looks_back
-    if reason is COUNTS_EVENTS and _counts_rows(plan):
+    if reason == COUNTS_EVENTS and _counts_rows(plan):
         reason = None
     if plan.query.unfollowed is not None:
         return Split(why_not="NOT FOLLOWED BY makes matches wait for each other's events")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 
 import numpy as np
 import pyarrow as pa
@@ -81,7 +82,8 @@ class CountRows(Results):
 
 def counted(batches: Iterable[pa.RecordBatch]) -> int | float:
     """How many matches the rows count; past 2**53 the nearest float."""
-    total = sum(float(pc.sum(batch.column("count")).as_py() or 0) for batch in batches)
+    # a plain sum would be rounded anew with every batch, and so depend on where these end
+    total = fsum(float(pc.sum(batch.column("count")).as_py() or 0) for batch in batches)
     return int(total) if total <= EXACT else total
 
 
