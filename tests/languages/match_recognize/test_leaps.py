@@ -197,6 +197,24 @@ def test_starts_that_wait_for_long_read_few_rows(monkeypatch: pytest.MonkeyPatch
     assert 0 < work_of(text, table, monkeypatch) < 50 * rows
 
 
+def test_runs_in_several_loops_leap_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From every start, half of the rows could be a c, and none is an e."""
+    rows = 4_000
+    table = pa.table({"ts": range(rows), "x": [row % 2 * 9 + row / rows for row in range(rows)]})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b*? c d*? e)
+        DEFINE a AS x < 5, c AS x > a.x + 5, e AS x < a.x AND x < 5)"""
+    assert 0 < work_of(text, table, monkeypatch) < 50 * rows
+
+
+def test_rounds_that_are_counted_leap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every start could wait for a thousand rows."""
+    rows = 4_000
+    table = pa.table({"ts": range(rows), "x": [rows - row for row in range(rows)]})
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (a b{2,1000} c)
+        DEFINE c AS x > a.x)"""
+    assert 0 < work_of(text, table, monkeypatch) < 50 * rows
+
+
 def test_starts_with_the_values_of_earlier_ones_read_few_rows(
     leaping: pytest.MonkeyPatch,
 ) -> None:
