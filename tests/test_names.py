@@ -42,13 +42,6 @@ PLAIN = (
     "why",
 )
 """Folders in which no name is a riddle; so are the modules beside them."""
-COMPILED = frozenset(
-    {
-        "engine/ingest/codes.py",
-        "languages/algebra/detect/detection.py",
-        "languages/par/machine/run.py",
-    }
-)
 ALLOWED = frozenset({("expr/tree.py", "whole")})
 """A field of a tree: fingerprints of queries contain it."""
 PUBLIC = frozenset({"Law"})
@@ -78,7 +71,7 @@ def named(node: ast.AST) -> str | None:
 
 def is_plain(module: str) -> bool:
     inside = module.startswith(tuple(f"{folder}/" for folder in PLAIN))
-    return (inside or "/" not in module) and module not in COMPILED
+    return inside or "/" not in module
 
 
 def is_riddle(name: str) -> bool:

@@ -238,9 +238,9 @@ def numbered_rows(
         if masks[k]:
             classes[k] = known.get(int(masks[k]), -2)
     rows = empty(n, np.int64)
-    found = empty(n, np.int32)
+    numbers = empty(n, np.int32)
     out_rows: cython.longlong[::1] = rows
-    out_classes: cython.int[::1] = found
+    out_classes: cython.int[::1] = numbers
     i: cython.longlong
     used: cython.longlong = 0
     with cython.nogil:
@@ -254,7 +254,7 @@ def numbered_rows(
             out_rows[used] = i
             out_classes[used] = classes[k]
             used += classes[k] >= 0
-    return rows[:used], found[:used]
+    return rows[:used], numbers[:used]
 
 
 def masks_of(
@@ -278,9 +278,9 @@ def possible_rows(
     """The rows whose `open_masks[index[row]]` is not empty, and `masks[index[row]]` of each."""
     n: cython.longlong = index.shape[0]
     rows = empty(n, np.int64)
-    found = empty(n, np.uint64)
+    their_masks = empty(n, np.uint64)
     out_rows: cython.longlong[::1] = rows
-    out_masks: cython.ulonglong[::1] = found
+    out_masks: cython.ulonglong[::1] = their_masks
     i: cython.longlong
     used: cython.longlong = 0
     with cython.nogil:
@@ -288,7 +288,7 @@ def possible_rows(
             out_rows[used] = i
             out_masks[used] = masks[index[i]]
             used += open_masks[index[i]] != 0
-    return rows[:used], found[:used]
+    return rows[:used], their_masks[:used]
 
 
 def rows_with(
@@ -299,9 +299,9 @@ def rows_with(
     """The places where a mask has one of the bits, and the rows that stand there."""
     n: cython.longlong = masks.shape[0]
     places = empty(n, np.int64)
-    found = empty(n, np.int64)
+    their_rows = empty(n, np.int64)
     out_places: cython.longlong[::1] = places
-    out_rows: cython.longlong[::1] = found
+    out_rows: cython.longlong[::1] = their_rows
     i: cython.longlong
     used: cython.longlong = 0
     with cython.nogil:
@@ -309,7 +309,7 @@ def rows_with(
             out_places[used] = i
             out_rows[used] = rows[i]
             used += (masks[i] & bits) != 0
-    return places[:used], found[:used]
+    return places[:used], their_rows[:used]
 
 
 def clear_failed(
@@ -329,7 +329,7 @@ def clear_failed(
 def clear_failed_rows(
     masks: cython.ulonglong[::1], passed: cython.const[cython.uchar][::1], bits: cython.ulonglong
 ) -> None:
-    """The same where every row was asked."""
+    """The same where every row was tested."""
     i: cython.longlong
     with cython.nogil:
         for i in range(masks.shape[0]):

@@ -327,7 +327,7 @@ def detect(
     m: cython.longlong[::1] = memory
     width: cython.Py_ssize_t = states.shape[1]
     tick: cython.Py_ssize_t = first
-    found: cython.Py_ssize_t = 0
+    detected: cython.Py_ssize_t = 0
     written: cython.Py_ssize_t = 0
     cython.declare(schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
     cython.declare(stop=cython.Py_ssize_t, i=cython.Py_ssize_t)
@@ -353,17 +353,17 @@ def detect(
                 )
                 result = results[schedule]
                 if m[result] > m[0]:
-                    out[found, 0] = tick
-                    out[found, 1] = m[result]
+                    out[detected, 0] = tick
+                    out[detected, 1] = m[result]
                     while values and m[result + 1] >= 0:
                         result += 1
                         out_rows[written] = m[result]
                         written += 1
-                    out[found, 2] = written
-                    found += 1
+                    out[detected, 2] = written
+                    detected += 1
                 tick += 1
             for i in range(width):
                 states[key, i] = m[state_at + i]
             tick = min(last, key_ticks[key + 1])
             key += 1
-    return found
+    return detected

@@ -41,7 +41,7 @@ def run(
     """
     keys: cython.Py_ssize_t = key_starts.shape[0]
     room: cython.Py_ssize_t = rows.shape[0]
-    found: cython.Py_ssize_t = 0
+    written: cython.Py_ssize_t = 0
     key: cython.Py_ssize_t = cursor[0]
     row: cython.Py_ssize_t = cursor[1]
     end: cython.Py_ssize_t
@@ -53,15 +53,15 @@ def run(
         while key < keys:
             end = key_starts[key + 1] if key + 1 < keys else classes.shape[0]
             state = states[key]
-            while row < end and silent[state] == 0 and found < room:
+            while row < end and silent[state] == 0 and written < room:
                 column = classes[row]
                 # Written always, kept if it shows something: no branch to mispredict.
                 shown = output[state, column]
                 status = completion[state, column]
-                rows[found] = row
-                outputs[found] = shown
-                completions[found] = status
-                found += (shown | status) != 0
+                rows[written] = row
+                outputs[written] = shown
+                completions[written] = status
+                written += (shown | status) != 0
                 state = next_state[state, column]
                 row += 1
             states[key] = state
@@ -71,7 +71,7 @@ def run(
             key += 1
     cursor[0] = key
     cursor[1] = row
-    return found
+    return written
 
 
 def run_interleaved(
@@ -94,22 +94,22 @@ def run_interleaved(
     """
     room: cython.Py_ssize_t = rows.shape[0]
     end: cython.Py_ssize_t = classes.shape[0]
-    found: cython.Py_ssize_t = 0
+    written: cython.Py_ssize_t = 0
     row: cython.Py_ssize_t = first
     state: cython.int
     column: cython.int
     shown: cython.int
     status: cython.schar
     with cython.nogil:
-        while row < end and found < room:
+        while row < end and written < room:
             state = states[keys[row]]
             column = classes[row]
             shown = output[state, column]
             status = completion[state, column]
-            rows[found] = row
-            outputs[found] = shown
-            completions[found] = status
-            found += (shown | status) != 0
+            rows[written] = row
+            outputs[written] = shown
+            completions[written] = status
+            written += (shown | status) != 0
             states[keys[row]] = next_state[state, column]
             row += 1
-    return row, found
+    return row, written
