@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import cereus
+from cereus import errors
 from cereus.errors import CereusError, QueryError
 from cereus.language.anatomy import Anatomy
 from cereus.language.formatting import formatted
@@ -42,7 +43,8 @@ EVENTS = pa.table(
 )
 STREAM = cereus.Stream(time="ts")
 LANGUAGES = ("algebra", "ceql", "match_recognize", "par", "sase", "sremo")
-LONGEST_MESSAGE = 3_000
+LONGEST_MESSAGE = 2 * errors.LONGEST_MESSAGE + 100
+"""A message, and a hint."""
 
 TextUse = Callable[[str, str], Any]
 """Of a text and the name of its language."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, UnknownNameError
 from tests.safety.families import MEGABYTE, families
 from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, check_error, compiled
 
@@ -25,8 +25,8 @@ seconds at most."""
 ANSWER = "an answer"
 USUAL = 90
 """How often something stands in most texts."""
-MEGABYTES = 9
-"""One family in so many has a text of a megabyte."""
+SOME = 4
+"""One family in so many is tried, and one in its square with a text of a megabyte."""
 
 
 class TooManySteps(BaseException):
@@ -74,11 +74,11 @@ Case = tuple[str, str, int]
 
 
 def cases(dialect: str) -> list[Case]:
-    """What is tried of a language. Most texts of a megabyte have too many words, so there are
-    some of them only; `python -m bench.adversaries` has all sizes."""
+    """What is tried of a language; `python -m bench.adversaries` has all families and sizes. Most
+    texts of a megabyte have too many words."""
     names = [name for language, name, _ in families() if language == dialect]
-    some = [(dialect, name, MEGABYTE) for name in names[::MEGABYTES]]
-    return [(dialect, name, USUAL) for name in names] + some
+    usual = [(dialect, name, USUAL) for name in names[::SOME]]
+    return usual + [(dialect, name, MEGABYTE) for name in names[SOME - 1 :: SOME * SOME]]
 
 
 def text_of(case: Case) -> str:
@@ -91,6 +91,13 @@ def text_of(case: Case) -> str:
 def test_every_text_comes_to_an_end(dialect: str) -> None:
     outcomes = [outcome(text_of(case), dialect) for case in cases(dialect)]
     assert 0 < outcomes.count(ANSWER) < len(outcomes)
+
+
+@pytest.mark.parametrize("dialect", LANGUAGES)
+def test_a_name_of_a_megabyte_is_shortened_so_that_place_and_hint_remain(dialect: str) -> None:
+    with pytest.raises(UnknownNameError, match="hint: ") as refused:
+        compiled(text_of((dialect, "condition, a quoted name", MEGABYTE)), dialect)
+    check_error(refused.value, "")
 
 
 def test_work_that_grows_out_of_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from cereus.errors import UnknownNameError, did_you_mean
+from cereus.errors import UnknownNameError, did_you_mean, shortened
 from cereus.expr import tree as ex
 from cereus.expr.paths import fields_of, type_at
 
@@ -108,10 +108,10 @@ def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> U
     """The first name on the path that is not there."""
     depth = next(n for n in range(1, len(path) + 1) if type_at(schema, path[:n]) is None)
     path, known = path[:depth], list(fields_of(type_at(schema, path[: depth - 1])))
-    name = ".".join(path)
+    name = shortened(".".join(path))
     if not known and len(path) > 1:
         return UnknownNameError(
-            f"{'.'.join(path[:-1])!r} has no fields, so {name!r} is unknown",
+            f"{shortened('.'.join(path[:-1]))!r} has no fields, so {name!r} is unknown",
             span=node.span,
             hint="leave out what follows the dot",
         )

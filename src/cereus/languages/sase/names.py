@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
+from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean, shortened
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 
@@ -75,10 +75,11 @@ class _Names:
             )
         if variable not in self.arrays and not rest:
             first, array = next(iter(self.arrays.items()))
+            name = shortened(variable)
             raise UnknownNameError(
-                f"{variable!r} belongs to no variable",
+                f"{name!r} belongs to no variable",
                 span=node.span,
-                hint=f"write {first}{'[i]' if array else ''}.{variable} to say which event's",
+                hint=f"write {first}{'[i]' if array else ''}.{name} to say which event's",
             )
         self.known(variable, node.span)
         if self.arrays[variable] and [name.upper() for name in rest] == ["LEN"]:
