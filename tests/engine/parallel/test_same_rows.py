@@ -313,6 +313,12 @@ def test_explain_says_how_it_is_cut(text: str, says: str) -> None:
     assert says in cereus.compile(f"SELECT * WHERE {text}", stream=STREAM).explain()
 
 
+def test_slices_of_one_event_are_not_cut() -> None:
+    """They would not overlap, and time that goes backwards between them would not be seen."""
+    query = cereus.compile("SELECT * WHERE A ; B WITHIN 1 EVENTS", stream=STREAM)
+    assert "counts events" in query.explain()
+
+
 @pytest.mark.parametrize("encoded", [False, True])
 @pytest.mark.parametrize(
     "pattern", ["A : B", "A ; B", "A ; B WITHIN 3 EVENTS", "A : B WITHIN 9 seconds"]

@@ -49,6 +49,12 @@ PAST = (
     "(A AS a ; (B AS b)? ; A AS c) WITHOUT (B AS n FILTER n.x = b.x OR n.w < c.w)",
     "((A ; B AS b) WITHOUT (B AS n FILTER n.x > b.x))+",
 )
+ORDERS = (
+    "A+ AS a ; B AS b FILTER a.x >= b.x",
+    "A AS a ; A+ AS d ; B AS b FILTER a.x <= b.x",
+    "A AS a ; A AS d ; B AS b FILTER a.x < b.x",
+    "A AS a ; B? ; B AS b FILTER a.x > b.x",
+)
 CLAUSES = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "PARTITION BY x WITHIN 4 seconds")
 TIMED = Stream(time="t", unit="s")
 SPARSE = (None, 0, 1, 2, 3)
@@ -83,6 +89,20 @@ def test_registers_give_what_the_definition_gives(pattern: str) -> None:
             assert_agrees(found, parse(text), TIMED, stream)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+
+
+@pytest.mark.parametrize("strategy", ["NEXT", "LAST"])
+@pytest.mark.parametrize("pattern", ORDERS)
+def test_the_best_of_an_order_is_what_the_definition_chooses(pattern: str, strategy: str) -> None:
+    """Partial matches that arrive at one event may be joined after their order was looked at."""
+    for seed in range(volume(8, 24)):
+        draw = Random(seed)
+        text = f"SELECT {strategy} * WHERE {pattern} {draw.choice(['', 'WITHIN 9 seconds'])}"
+        query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
+        stream = events(draw, 14)
+        with sizes(chunk=1000, sweep=draw.choice((1, 1000)), order=0):
+            found = rows(cut(query, stream, draw), query.tree)
+        assert_agrees(found, parse(text), TIMED, stream)
 
 
 def cut(query: cereus.Query, stream: list[dict[str, object]], draw: Random) -> list[object]:

@@ -13,7 +13,7 @@ import pytest
 
 import cereus
 from cereus.errors import LimitError
-from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match import codes, program
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import Alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
@@ -26,6 +26,7 @@ PATTERNS = ("a b*", "b+", "c | b{2,}", "a b*? c", "a b* c", "a b+ c", "a b+? c",
             "a b* c b* d", "a b+ c+ b+ d", "a b{2,40} c", "a b{15,} c", "a b{,30}? c d*? b",
             "a b{20} c{1,15}", "(b{3,14})+ d", "a b{13,}? (c | d)", "b{13,60}",
             "a b*? c d*? b", "a b*? c b*? c b*? d")  # fmt: skip
+OF_ROUNDS = ("a b{13,}?", "b{15,40}?", "a b{14,30}? d*", "(a b{13,}?)+", "a (b{13,14})+ c")
 OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a.x",
             "b AS x + 1 < a.x * 2 OR x = 3", "b AS NOT (x - a.x > 5)", "b AS x < 90 AND x > y",
             "b AS count(b.x) < 40", "b AS x <= LAST(b.x, 1) OR x < 50",
@@ -172,6 +173,52 @@ def test_a_first_row_of_nulls_is_not_the_lack_of_one(leaping: pytest.MonkeyPatch
         d AS k = 'd' AND x > FIRST(b.x))"""
     rows = {"ts": [0, 1, 2, 3], "k": ["a", "m", "m", "d"], "x": [1, None, 5, 7]}
     assert emitted(text, pa.table(rows)) == [{"f": 2, "n": 4}]
+
+
+def test_a_reluctant_loop_at_the_end_of_a_pattern_ends(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a b{13,}?) DEFINE a AS x = 0, b AS x > a.x)"""
+    table = pa.table({"ts": range(31), "x": [0] + 30 * [1]})
+    assert emitted(text, table) == [{"f": 0, "n": 14}]
+
+
+def test_what_waits_behind_full_rounds_is_not_leapt_over(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a (b{13,14})+ c) DEFINE a AS x = 0, b AS x > a.x, c AS x = 2)"""
+    x = [-1, 0, *14 * [1], 2, *29 * [1], 2, *9 * [1]]
+    assert emitted(text, pa.table({"ts": range(len(x)), "x": x})) == [{"f": 1, "n": 16}]
+
+
+@pytest.mark.parametrize("pattern", OF_ROUNDS)
+def test_leaping_over_counted_rounds_changes_no_answer(
+    pattern: str, leaping: pytest.MonkeyPatch
+) -> None:
+    """With rounds as copies of states, which are read row by row."""
+    for seed in range(volume(6, 30)):
+        draw = Random(seed)
+        text, table = drawn_clause(draw, (pattern,)), drawn_table(draw, draw.choice([60, 200]))
+        found = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(program, "MOST_COPIES", 10**6)
+            patch.setattr(find, "blocks", lambda *_: None)
+            assert found == emitted(text, table), (seed, text)
+
+
+@pytest.mark.parametrize("alternatives", [300, 2_000])
+@pytest.mark.parametrize("before", ["", "a b*?"])
+def test_a_row_may_begin_more_runs_than_there_is_room_for(
+    before: str, alternatives: int, leaping: pytest.MonkeyPatch
+) -> None:
+    """Arrays of runs grow before they are written to. They did not where runs begin, nor behind a
+    leap, and the process died."""
+    names = [f"c{number}" for number in range(alternatives)]
+    defined = ", ".join(f"{name} AS x = 1" for name in names)
+    text = f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN ({before} ({" | ".join(names)}) d)
+        DEFINE {"a AS x = 2, b AS x = 0," if before else ""} {defined}, d AS y > c0.y)"""
+    x = [2, *31 * [0], 1, 3] if before else [1, 1, 2]
+    table = pa.table({"ts": range(len(x)), "x": x, "y": range(len(x))})
+    assert emitted(text, table) == [{"f": 0, "n": len(x) if before else 2}]
 
 
 def work_of(text: str, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -245,3 +245,13 @@ def test_rows_out_of_order_are_refused_also_where_a_search_waits(
     recognizer.push(table.slice(2, 1))
     with pytest.raises(DataError, match="ORDER BY ts"):
         recognizer.push(table.slice(1, 1))
+
+
+def test_counted_rounds_have_their_labels_in_pieces_too() -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES CLASSIFIER() AS v, LAST(c.ts) AS l,
+        count(b.*) AS n PATTERN (a b{13,20} c) DEFINE a AS x = 0, b AS x > a.x AND x < 9,
+        c AS x = 9)"""
+    table = pa.table({"ts": range(16), "x": [0, *14 * [1], 9]})
+    query = compiled(text)
+    expected = [{"v": "C", "l": 15, "n": 14}]
+    assert whole(query, table) == in_pieces(query, table, [8], saves=True) == expected

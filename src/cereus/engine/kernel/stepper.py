@@ -565,7 +565,8 @@ class Stepper:
                 self.ordered.set_group(s, self.values[c, self.outer[s]])
                 self.ordered.set_rank(c, self._rank_in_scope(c))
         elif self.ranked:
-            self.ordered.set_rank(c, self._rank_of(c))
+            # worked out when it is looked at: more may still arrive below it at this event
+            self.ordered.set_rank(c, layout.LATEST)
         return 0
 
     def _goodness(self, c: cython.int) -> cython.longlong:

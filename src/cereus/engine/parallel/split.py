@@ -67,8 +67,11 @@ def apart(plan: Plan) -> tuple[Path, ...]:
 
 
 def _counts_rows(plan: Plan) -> bool:
-    """Every row of the input is an event, and all are of one key."""
-    return not plan.keys and not plan.query.streams and plan.stream.where is None
+    """Every row of the input is an event, all are of one key, and slices of rows overlap: where
+    they do not, time that goes backwards from one to the next would not be seen."""
+    one_key = not plan.keys and not plan.query.streams and plan.stream.where is None
+    window = plan.query.window
+    return one_key and isinstance(window, EventWindow) and window.size > 1
 
 
 def split_of_plan(plan: Plan) -> Split:

@@ -57,7 +57,7 @@ class RecognizingExecutor(Executor):
         where: EventFilter | None = None,
     ) -> None:
         self.where = where
-        self.bound, self.automaton, self.unit = bound, automaton, unit
+        self.bound, self.unit = bound, unit
         self._read = 0
         self.fingerprint = fingerprint
         self.waits_for_time = bound.clause.within is not None
@@ -180,7 +180,7 @@ class RecognizingExecutor(Executor):
         )
         matches = self.finder.matches(rows, streams)
         clause = self.bound.clause
-        matched = Matched(clause, self.automaton, matches, rows.bounds, numbers)
+        matched = Matched(clause, self.finder.automaton, matches, rows.bounds, numbers)
         covered = lows + keys.covered[keys.active]
         unmatched = None
         if clause.rows is tree.Rows.UNMATCHED:

@@ -133,6 +133,8 @@ class LeapingRuns(RememberingRuns):
                 continue  # whatever followed waited already
             if loop < 0 or not self.stretches.loops[state] or self.loop_count == MOST_LOOPS:
                 return False
+            if self.again[state] >= 0 and self.round_of(here, loop) == 1:
+                return False  # rounds that begin anew: what else follows the last one waits too
             self.leaping[self.loop_count] = loop
             self.loop_count += 1
         return self.loop_count > 0
@@ -232,6 +234,8 @@ class LeapingRuns(RememberingRuns):
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             state = self.moves[m]
             if state < 0:
+                if counted and m < self.again[loop] and rounds + size - 2 >= self.least[loop]:
+                    return False  # it ends rather than go on
                 continue
             if counted and m != self.again[loop] and rounds + size - 2 < self.least[loop]:
                 continue  # too few rounds, up to the last row of the block
@@ -448,7 +452,8 @@ class LeapingRuns(RememberingRuns):
         done: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Let wait at `row` what follows the loops, whose nodes are these, up to that of number
-        `done`, with which the match may end; say how many runs these are."""
+        `done`, with which the match may end; say how many runs these are, or -1 if there is no
+        room for them."""
         cython.declare(count=cython.Py_ssize_t, m=cython.Py_ssize_t, j=cython.Py_ssize_t)
         cython.declare(k=cython.Py_ssize_t, loop=cython.int, rounds=cython.longlong)
         there: cython.int = 1 - here
@@ -470,9 +475,11 @@ class LeapingRuns(RememberingRuns):
                     continue
                 if self.moves[m] < 0:
                     break
-                if (self.timeouts or self.alive[self.sets[row], self.moves[m]]) and self.wait(
-                    here, count, there, k, self.moves[m], rounds, first_node + k
-                ):
+                if not (self.timeouts or self.alive[self.sets[row], self.moves[m]]):
+                    continue
+                if count == self.states.shape[1] - 1:
+                    return -1
+                if self.wait(here, count, there, k, self.moves[m], rounds, first_node + k):
                     count += 1
             if k == done:
                 break

@@ -203,6 +203,8 @@ class Search(LeapingRuns):
                                 continue
                             if self.prunes and not self.in_time(row, row, self.begins[k]):
                                 continue
+                            if count == most_runs:
+                                return codes.TOO_MANY_RUNS
                             if self.wait(0, count, 1, most_runs, self.begins[k], 1, -1):
                                 count += 1
                         i = row
@@ -253,6 +255,8 @@ class Search(LeapingRuns):
                                     # sums are brought up to date row by row
                                     self.work += quiet >> 6
                                     count = self.behind_leap(here, i, nodes, at)
+                                    if count < 0:
+                                        return codes.TOO_MANY_RUNS
                                 nodes += self.loop_count
                                 first_node = nodes
                                 continue
