@@ -93,7 +93,7 @@ class Recognizer:
             )
         try:
             return table.select(self._schema.names).cast(self._schema)
-        except (ValueError, pa.ArrowNotImplementedError) as error:
+        except (ValueError, pa.ArrowException) as error:
             raise DataError(
                 f"this batch does not have the types of the first one: {error}",
                 hint="cast the columns, or compile with schema=… for all batches",

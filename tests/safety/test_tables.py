@@ -12,9 +12,10 @@ from contextlib import suppress
 from random import Random
 
 import pyarrow as pa
+import pytest
 
 import cereus
-from cereus.errors import CereusError
+from cereus.errors import CereusError, DataError
 from tests.safety import tables
 from tests.volume import volume
 
@@ -89,6 +90,16 @@ def test_only_a_cereus_error_escapes() -> None:
     results = [list(outcomes(case)) for case in range(cases)]
     assert sum(map(bool, results)) > cases / 4, "hardly a query ran"
     assert any(sum(each) for each in results), "no query had a match"
+
+
+def test_a_later_batch_of_other_types_is_refused_whatever_arrow_says_of_them() -> None:
+    query = cereus.compile("SELECT a WHERE A AS a")
+    lists = pa.array([[1]], pa.list_(pa.int64()))
+    maps = pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))
+    recognizer = query.recognizer(keep_events=True)
+    recognizer.push(pa.table({"type": ["A"], "x": lists}))
+    with pytest.raises(DataError, match="does not have the types of the first one"):
+        recognizer.push(pa.table({"type": ["A"], "x": maps}))
 
 
 def main() -> None:
