@@ -102,6 +102,14 @@ def test_a_later_batch_of_other_types_is_refused_whatever_arrow_says_of_them() -
         recognizer.push(pa.table({"type": ["A"], "x": maps}))
 
 
+def test_events_of_other_types_than_those_of_rules_are_refused() -> None:
+    lists, maps = pa.list_(pa.int64()), pa.map_(pa.string(), pa.int64())
+    schema = pa.schema({"type": pa.string(), "x": lists})
+    recognizer = cereus.RuleRecognizer(stream=cereus.Stream(), schema=schema)
+    with pytest.raises(DataError, match="do not have the types of the schema"):
+        recognizer.push(pa.table({"type": ["A"], "x": pa.array([[("k", 1)]], maps)}))
+
+
 def main() -> None:
     first, last = int(sys.argv[1]), int(sys.argv[2])
     warnings.simplefilter("ignore")

@@ -191,7 +191,7 @@ class RuleRecognizer:
             )
         try:
             table = table.select(self.events.names).cast(self.events)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        except pa.ArrowException as error:
             raise DataError(
                 f"these events do not have the types of the schema: {error}",
                 hint="cast the columns, or declare them so in schema=",
