@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from lark import Token, v_args
+from lark import Token
 from lark.tree import Meta
 
 from cereus.clauses import build as clauses
@@ -14,7 +14,6 @@ from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 
 
-@v_args(meta=True, inline=True)
 class WindowTexts(Conditions):
     """Conditions, and the window of a WITHIN."""
 
@@ -63,7 +62,6 @@ def _interval_window(literal: ex.Expression, word: Token, meta: Meta) -> Window:
     )
 
 
-@v_args(meta=True, inline=True)
 class ClauseTexts(WindowTexts):
     """The same, and clauses: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
 

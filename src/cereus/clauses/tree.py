@@ -5,32 +5,17 @@ Every language whose patterns run on the automaton kernel has these clauses, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from cereus.errors import Span
 from cereus.expr.tree import Aggregate, Expression
-
-
-@dataclass(frozen=True)
-class Node:
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+from cereus.syntax.tree import Node
 
 
 @dataclass(frozen=True)
 class PatternTree(Node):
     """The pattern of a query, in the syntax tree of its language."""
-
-    def children(self) -> tuple[PatternTree, ...]:
-        values = (getattr(self, each.name) for each in fields(self))
-        return tuple(value for value in values if isinstance(value, PatternTree))
-
-    def walk(self) -> Iterator[PatternTree]:
-        yield self
-        for child in self.children():
-            yield from child.walk()
 
 
 class Strategy(StrEnum):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
 
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
@@ -19,6 +19,7 @@ from cereus.expr import tree as ex
 from cereus.expr.functions import AGGREGATES, FUNCTIONS, TYPES
 from cereus.expr.text_patterns import with_escape
 from cereus.syntax import literals
+from cereus.syntax.building import TreeBuilder
 from cereus.syntax.parsing import read
 
 Test = Callable[[ex.Expression], ex.Expression]
@@ -54,8 +55,7 @@ def token_span(token: Token) -> Span:
     return (start, start + len(token))
 
 
-@v_args(meta=True, inline=True)
-class Conditions(Transformer[Token, ex.Expression]):
+class Conditions(TreeBuilder):
     """One method per rule of `grammar.lark`."""
 
     def or_(self, meta: Meta, *operands: ex.Expression) -> ex.Expression:

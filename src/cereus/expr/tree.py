@@ -1,71 +1,21 @@
-"""The syntax tree of conditions, shared by every language.
-
-Nodes are immutable and compare by what they say; `span` (where the text stood) is
-carried along for error messages and takes no part in equality.
-"""
+"""The syntax tree of conditions, shared by every language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
-from operator import is_
-from typing import Any, TypeGuard
 
-from cereus.errors import Span
+from cereus.syntax.tree import Tree
+from cereus.syntax.tree import rebuild as rebuild
 
 Rewrite = Callable[["Expression"], "Expression"]
 LiteralValue = int | float | str | bool | datetime | timedelta | None
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def field_names(node: Any) -> tuple[str, ...]:
-    """The fields of a node that say something; kept for its class, since every walk over a tree
-    asks for them."""
-    names = _FIELDS.get(type(node))
-    if names is None:
-        every = (each.name for each in fields(node))
-        names = _FIELDS[type(node)] = tuple(name for name in every if name != "span")
-    return names
-
-
 @dataclass(frozen=True)
-class Expression:
+class Expression(Tree["Expression"]):
     """Anything that has a value for an event, or for one event per variable."""
-
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    def children(self) -> tuple[Expression, ...]:
-        """The nodes right below this one."""
-        return self._children
-
-    @cached_property
-    def _children(self) -> tuple[Expression, ...]:
-        """Kept, as every walk over a tree asks for them."""
-        return tuple(self._operands())
-
-    def _operands(self) -> Iterator[Expression]:
-        for name in field_names(self):
-            value = getattr(self, name)
-            if isinstance(value, Expression):
-                yield value
-            elif isinstance(value, tuple):
-                for item in value:
-                    if isinstance(item, Expression):
-                        yield item
-                    elif isinstance(item, tuple):
-                        yield from (part for part in item if isinstance(part, Expression))
-
-    def walk(self) -> Iterator[Expression]:
-        """This node and all below it, top down."""
-        waiting: list[Expression] = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += reversed(node.children())
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,42 +189,6 @@ def without_variable(expression: Expression) -> Expression:
     if isinstance(expression, Attribute):
         return replace(expression, variable=None)
     return rebuild(expression, without_variable)
-
-
-def rebuild(expression: Expression, change: Rewrite) -> Expression:
-    """A copy of `expression` whose direct children went through `change`; itself, where they are
-    as they were."""
-    if not expression.children():
-        return expression
-    changed: dict[str, object] = {}
-    for name in field_names(expression):
-        value = getattr(expression, name)
-        if isinstance(value, Expression):
-            part: object = change(value)
-        elif _lists_expressions(value):
-            part = _rebuilt(value, change)
-        else:
-            continue
-        if part is not value:
-            changed[name] = part
-    return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]
-
-
-Operands = tuple["Expression | Operands", ...]
-
-
-def _rebuilt(operands: Operands, change: Rewrite) -> Operands:
-    """Listed operands after `change`; the same tuple, where they are as they were."""
-    made = tuple(
-        _rebuilt(each, change) if isinstance(each, tuple) else change(each) for each in operands
-    )
-    return operands if all(map(is_, made, operands)) else made
-
-
-def _lists_expressions(value: object) -> TypeGuard[Operands]:
-    """A field lists operands, or pairs of them as CASE does (and not names)."""
-    first = value[0] if isinstance(value, tuple) and value else None
-    return isinstance(first[0] if isinstance(first, tuple) and first else first, Expression)
 
 
 def is_local(condition: Expression) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cereus.clauses.tree import AnyQuery, AttributeWindow, Node
+from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.errors import UnknownNameError, did_you_mean
 from cereus.expr.check import check
 from cereus.expr.tree import Attribute, Expression
 from cereus.expr.types import Kind, column_type
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
+from cereus.syntax.tree import Node
 
 
 def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from lark import Lark, Token, Transformer, UnexpectedInput
-from lark.exceptions import UnexpectedToken, VisitError
+from lark import Lark, Token, UnexpectedInput
+from lark.exceptions import UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from cereus.errors import LimitError, QueryError, QuerySyntaxError
+from cereus.syntax.building import TreeBuilder
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
 from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refuse_surrogates
 
@@ -30,7 +31,7 @@ def read(
     grammar: str,
     start: str,
     text: str,
-    transformer: Transformer[Token, Any],
+    builder: TreeBuilder,
     hints: Iterable[HintRule] = (),
     params: Mapping[str, Any] | None = None,
 ) -> Any:
@@ -50,10 +51,7 @@ def read(
         tree = _parse(lark_of(grammar, start), text, tuple(hints), parameters)
     parameters.check_all_used(text)
     with errors_in(text):
-        try:
-            return transformer.transform(tree)
-        except VisitError as error:
-            raise error.orig_exc from None
+        return builder.build(tree)
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cereus.clauses.tree import Node
 from cereus.errors import RefusedError
 from cereus.languages.ceql import tree as cel
+from cereus.syntax.tree import Node
 from cereus.translate.leaves import Around, Kept, labels, leaf
 
 

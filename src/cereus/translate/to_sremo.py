@@ -23,6 +23,7 @@ from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed
 from cereus.languages.sremo.srt.negation import fails
 from cereus.languages.sremo.text import named
+from cereus.syntax.tree import bottom_up
 from cereus.translate.filters import filter_conditions, of_one_event, variables_of
 from cereus.translate.leaves import (
     Around,
@@ -379,4 +380,4 @@ def _renamed(body: sremo.Sremo, taken: frozenset[str]) -> sremo.Sremo:
         register = node.register and names.get(node.register, node.register)
         return replace(node, register=register, condition=renamed(node.condition, names))
 
-    return sremo.bottom_up(body, change)
+    return bottom_up(body, change)

@@ -10,6 +10,7 @@ from operator import or_
 
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.syntax.tree import rebuild
 from cereus.translate.limits import refused
 
 MOST_PARTS = 500
@@ -37,7 +38,7 @@ def _unrolled(node: cel.Formula) -> cel.Formula:
             raise refused(node, "in CEQL's translation to SREMO only a whole pattern has a window")
         case cel.Repeated():
             return _rounds(node)
-    made = node.with_children(_unrolled)
+    made = rebuild(node, _unrolled)
     if not isinstance(node, cel.Sequence | cel.ContiguousSequence | cel.All):
         return made
     left, right = made.children()

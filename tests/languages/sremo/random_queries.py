@@ -12,6 +12,7 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, ParsedQuery, TimeW
 from cereus.expr import tree as ex
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.text import named
+from cereus.syntax.tree import rebuild
 
 Events = list[dict[str, Any]]
 
@@ -169,16 +170,12 @@ def expression(random: Random, depth: int, *, simple: bool) -> sremo.Sremo:
     return sremo.Windowed(part(), window(random))
 
 
-def _renamed(node: Any) -> Any:
+def _renamed(node: sremo.Sremo) -> sremo.Sremo:
     """The right side of a `&` writes registers of its own."""
-    if isinstance(node, tuple):
-        return tuple(map(_renamed, node))
-    if not isinstance(node, sremo.Sremo):
-        return node
     if isinstance(node, sremo.Terminal):
         own = None if node.register is None else f"{node.register}2"
         return replace(node, register=own)
-    return replace(node, **{f: _renamed(getattr(node, f)) for f in node.__dataclass_fields__})
+    return rebuild(node, _renamed)
 
 
 def chain(random: Random) -> ParsedQuery:

@@ -279,7 +279,7 @@ class TransitionTable:
     def _all_end(self, moves: list[JointMove[int]]) -> bool:
         """Whether moves lead to nothing but complete matches that nothing can be added to."""
         numbers = [self.number(move.states) for move in moves]
-        return bool(np.all(self.accepting[numbers]) and np.all(self.final[numbers]))
+        return all(self.accepting[number] and self.final[number] for number in numbers)
 
     def _meet(self, one: int, other: int) -> bool:
         """Whether partial matches that have gone to two states may be reported at one event: not if
@@ -454,6 +454,8 @@ class TransitionTable:
         """The order in which those that can make any move but staying come first, and the column
         that is their bound; (-1, -1) where there is none."""
         slots = self.layouts[state]
+        if not slots:
+            return (-1, -1)
         orders = (
             (4 * slots.index(slot) + ORDERS[op], column)
             for op, slot, column in index_orders(move.checks for move in others)

@@ -21,6 +21,7 @@ from cereus.languages.algebra.tree import (
     restrictions,
     tau_length,
 )
+from cereus.syntax.tree import rebuild
 
 Binding = dict[str, EventExpression | Tau]
 
@@ -120,10 +121,10 @@ def fill(pattern: EventExpression, binding: Binding) -> EventExpression:
     """The pattern with its variables replaced."""
     if isinstance(pattern, LawVariable):
         return cast(EventExpression, binding[pattern.name])
-    children = [fill(child, binding) for child in pattern.children()]
     if isinstance(pattern, TemporalRestriction):
-        return TemporalRestriction(children[0], _tau(cast(TauVariable, pattern.tau), binding))
-    return pattern.with_children(*children)
+        tau = _tau(cast(TauVariable, pattern.tau), binding)
+        return TemporalRestriction(fill(pattern.body, binding), tau)
+    return rebuild(pattern, lambda child: fill(child, binding))
 
 
 def _tau(variable: TauVariable, binding: Binding) -> Tau:

@@ -247,7 +247,7 @@ def rebuild_term(term: NormalTerm) -> EventExpression:
 
 
 def _joined(kind: type[EventExpression], parts: list[EventExpression]) -> EventExpression:
-    return reduce(lambda left, right: kind(left, right), parts)  # type: ignore[call-arg,arg-type]
+    return reduce(lambda left, right: kind(left, right), parts)  # type: ignore[call-arg, arg-type]
 
 
 def _spliced(kind: type[EventExpression], parts: tuple[NormalTerm, ...]) -> tuple[NormalTerm, ...]:

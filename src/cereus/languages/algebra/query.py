@@ -32,6 +32,7 @@ from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
+from cereus.syntax.tree import rebuild
 
 
 class AlgebraQuery(EventwiseQuery):
@@ -85,7 +86,7 @@ class AlgebraQuery(EventwiseQuery):
         self, node: algebra.EventExpression, schema: pa.Schema
     ) -> algebra.EventExpression:
         """With every duration in units of the time column."""
-        node = node.with_children(*(self._in_ticks(child, schema) for child in node.children()))
+        node = rebuild(node, lambda child: self._in_ticks(child, schema))
         if not isinstance(node, algebra.TemporalRestriction) or isinstance(node.tau, int):
             return node
         kind = schema.field(self.stream.time).type

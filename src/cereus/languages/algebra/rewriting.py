@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cereus.languages.algebra.laws import LAWS, Law, LawVariable
 from cereus.languages.algebra.tree import EventExpression
+from cereus.syntax.tree import rebuild
 
 Path = tuple[int, ...]
 
@@ -64,7 +65,8 @@ def replaced(expression: EventExpression, path: Path, node: EventExpression) -> 
         return node
     children = list(expression.children())
     children[path[0]] = replaced(children[path[0]], path[1:], node)
-    return expression.with_children(*children)
+    parts = iter(children)
+    return rebuild(expression, lambda _: next(parts))
 
 
 def neighbours(

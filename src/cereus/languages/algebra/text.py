@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
 from cereus.expr.print import condition_text
@@ -28,7 +26,12 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> algebra.EventEx
     never occurs, `*` an event of any type. A name in double quotes may contain anything.
     """
     result: algebra.EventExpression = read(
-        "languages/algebra/grammar.lark", "expression", text, _transformer(), (in_words,), params
+        "languages/algebra/grammar.lark",
+        "expression",
+        text,
+        Expressions(Conditions()),
+        (in_words,),
+        params,
     )
     try:
         algebra.check(result)
@@ -37,15 +40,6 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> algebra.EventEx
     return result
 
 
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    # Rules that `algebra.lark` imports by name keep it; those behind them get a prefix.
-    merged: Transformer[Token, Any]
-    merged = merge_transformers(Expressions(), expr__grammar=Conditions())
-    return merged
-
-
-@v_args(meta=True, inline=True)
 class Expressions(Conditions):
     """One method per rule of `algebra.lark`; those of conditions are inherited."""
 

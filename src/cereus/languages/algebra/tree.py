@@ -8,13 +8,13 @@ no part. Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
 
-from cereus.errors import RefusedError, Span
+from cereus.errors import RefusedError
 from cereus.expr.tree import Expression
 from cereus.syntax.literals import length_of
+from cereus.syntax.tree import Tree
 
 Tau = int | timedelta
 """How long a restriction allows: a number of ticks, or a duration when time is a timestamp."""
@@ -27,18 +27,8 @@ DEEPEST = 250
 
 
 @dataclass(frozen=True)
-class EventExpression:
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    operands: ClassVar[tuple[str, ...]] = ()
-    """The fields that are expressions themselves."""
-
-    def children(self) -> tuple[EventExpression, ...]:
-        return tuple([getattr(self, name) for name in self.operands])
-
-    def with_children(self, *children: EventExpression) -> EventExpression:
-        changed = dict(zip(self.operands, children, strict=True))
-        return replace(self, **changed) if changed else self  # type: ignore[arg-type]
+class EventExpression(Tree["EventExpression"]):
+    """An expression of the algebra: it has instances, each with a start and an end."""
 
     def postorder(self) -> Iterator[EventExpression]:
         """The subexpressions E¹ … Eᵐ in the order of §4, the whole expression last."""
@@ -64,10 +54,6 @@ class EventExpression:
             tau = timedelta(microseconds=length_of(tau, "within"))
         return TemporalRestriction(self, tau)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Strings hash differently in every process: a remembered hash must not travel.
-        return {name: value for name, value in self.__dict__.items() if name != HASH}
-
     def __str__(self) -> str:
         from cereus.languages.algebra.text import to_text
 
@@ -91,8 +77,6 @@ class Empty(EventExpression):
 class Disjunction(EventExpression):
     """`A | B` (A ∨ B): either occurs."""
 
-    operands = ("left", "right")
-
     left: EventExpression
     right: EventExpression
 
@@ -100,8 +84,6 @@ class Disjunction(EventExpression):
 @dataclass(frozen=True)
 class Conjunction(EventExpression):
     """`A + B`: both occur, in any order, also at the same time."""
-
-    operands = ("left", "right")
 
     left: EventExpression
     right: EventExpression
@@ -111,8 +93,6 @@ class Conjunction(EventExpression):
 class Negation(EventExpression):
     """`A - B`: an A during which no B lies."""
 
-    operands = ("left", "right")
-
     left: EventExpression
     right: EventExpression
 
@@ -121,8 +101,6 @@ class Negation(EventExpression):
 class Sequence(EventExpression):
     """`A ; B`: an A that ends before the B starts."""
 
-    operands = ("left", "right")
-
     left: EventExpression
     right: EventExpression
 
@@ -130,8 +108,6 @@ class Sequence(EventExpression):
 @dataclass(frozen=True)
 class TemporalRestriction(EventExpression):
     """`A_τ`: an A with end − start ≤ τ."""
-
-    operands = ("body",)
 
     body: EventExpression
     tau: Tau

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
@@ -49,22 +47,13 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
     ('Stock',)
     """
     grammar = "languages/ceql/grammar.lark"
-    query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
+    query: cel.CeqlTree = read(grammar, "query", text, _Ceql(_CeqlConditions()), HINTS, params)
     with errors_in(text):
         check_depth(query.formula)
         check_names(query)
     return replace(query, text=text)
 
 
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    # Rules that `ceql.lark` imports by name keep it; those behind them get a prefix.
-    merged: Transformer[Token, Any]
-    merged = merge_transformers(_Ceql(), expr__grammar=_CeqlConditions())
-    return merged
-
-
-@v_args(meta=True, inline=True)
 class _CeqlConditions(Conditions):
     """Conditions, with `prev(b.price)`."""
 
@@ -74,7 +63,6 @@ class _CeqlConditions(Conditions):
         return super().call(meta, function, *parts)
 
 
-@v_args(meta=True, inline=True)
 class _Ceql(ClauseTexts):
     """One method per rule of `ceql.lark`."""
 

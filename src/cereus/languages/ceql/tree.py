@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self, cast
 
-from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy, Window
-from cereus.expr.tree import Expression, field_names
+from cereus.clauses.tree import AnyQuery, ParsedQuery, PatternTree, Strategy, Window
+from cereus.expr.tree import Expression
+from cereus.syntax.tree import Node, Tree
 
 # ---------------------------------------------------------------- filters
 
@@ -49,7 +48,7 @@ class AnyOf(Predicate):
 
 
 @dataclass(frozen=True)
-class Formula(PatternTree):
+class Formula(Tree["Formula"], PatternTree):
     """A formula of CEL."""
 
     def __rshift__(self, other: Formula) -> Formula:
@@ -72,49 +71,12 @@ class Formula(PatternTree):
         """`φ?`"""
         return Optional(self)
 
-    def children(self) -> tuple[Formula, ...]:
-        """The formulas right below this one."""
-        return self._children
-
-    @cached_property
-    def _children(self) -> tuple[Formula, ...]:
-        """Kept, as every walk over a formula asks for them."""
-        return tuple(self._operands())
-
-    def _operands(self) -> Iterator[Formula]:
-        for name in field_names(self):
-            value = getattr(self, name)
-            if isinstance(value, Formula):
-                yield value
-            elif isinstance(value, tuple):
-                yield from (each for each in value if isinstance(each, Formula))
-
-    def with_children(self, change: Callable[[Formula], Formula]) -> Formula:
-        """The same formula with other parts."""
-        parts: dict[str, Formula | tuple[Formula, ...]] = {}
-        for name in field_names(self):
-            value = getattr(self, name)
-            if isinstance(value, Formula):
-                parts[name] = change(value)
-            elif isinstance(value, tuple) and all(isinstance(each, Formula) for each in value):
-                made = tuple(map(change, value))
-                parts[name] = value if all(map(operator.is_, made, value)) else made
-        return self.with_parts(**parts)
-
     def with_parts(self, **parts: Formula | tuple[Formula, ...]) -> Self:
         """The same formula with these in place of its own; itself, where they are its own."""
         for name, part in parts.items():
             if getattr(self, name) is not part:
                 return replace(self, **parts)  # type: ignore[arg-type]
         return self
-
-    def walk(self) -> Iterator[Formula]:
-        """This formula and all below it, top down."""
-        waiting: list[Formula] = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += reversed(node.children())
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.errors import QuerySyntaxError, RefusedError, Span
 from cereus.expr import tree as ex
@@ -51,15 +49,9 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
 
 def parse_only(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     """Read a clause; only its grammar is checked."""
-    clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS, params)
+    clause: tree.Clause = read(GRAMMAR, "clause", text, _Texts(), HINTS, params)
     with errors_in(text):
         return replace(resolved(clause), text=text)
-
-
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    merged: Transformer[Token, Any] = merge_transformers(_Texts(), expr__grammar=_Texts())
-    return merged
 
 
 Part = tuple[str, Any]
@@ -68,7 +60,6 @@ Test = Callable[[ex.Expression], ex.Expression]
 """What stands behind an operand."""
 
 
-@v_args(meta=True, inline=True)
 class _Texts(Conditions):
     """One method per rule of `match_recognize.lark`; those of conditions are inherited."""
 

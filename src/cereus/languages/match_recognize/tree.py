@@ -6,7 +6,6 @@ what they mean; `span` is carried along for error messages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -14,24 +13,14 @@ from enum import StrEnum
 from cereus.clauses.tree import TIMEOUTS as TIMEOUTS
 from cereus.errors import Span
 from cereus.expr import tree as ex
+from cereus.syntax.tree import Tree
 
 # ---------------------------------------------------------------- patterns
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(Tree["Pattern"]):
     """A row pattern: it has an ordered list of matches at each row."""
-
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    def children(self) -> tuple[Pattern, ...]:
-        return ()
-
-    def walk(self) -> Iterator[Pattern]:
-        """This node and all below it, in the order of the text."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
 
 
 @dataclass(frozen=True)
@@ -60,9 +49,6 @@ class PartitionEnd(Pattern):
 class Concatenation(Pattern):
     parts: tuple[Pattern, ...]
 
-    def children(self) -> tuple[Pattern, ...]:
-        return self.parts
-
 
 @dataclass(frozen=True)
 class Alternation(Pattern):
@@ -70,18 +56,12 @@ class Alternation(Pattern):
 
     parts: tuple[Pattern, ...]
 
-    def children(self) -> tuple[Pattern, ...]:
-        return self.parts
-
 
 @dataclass(frozen=True)
 class Permutation(Pattern):
     """`PERMUTE(a, b, c)`: all orders, in lexicographic order of the arguments."""
 
     parts: tuple[Pattern, ...]
-
-    def children(self) -> tuple[Pattern, ...]:
-        return self.parts
 
 
 @dataclass(frozen=True)
@@ -93,18 +73,12 @@ class Quantified(Pattern):
     high: int | None
     reluctant: bool = False
 
-    def children(self) -> tuple[Pattern, ...]:
-        return (self.part,)
-
 
 @dataclass(frozen=True)
 class Exclusion(Pattern):
     """`{- a -}`: its rows are matched, and left out of the output."""
 
     part: Pattern
-
-    def children(self) -> tuple[Pattern, ...]:
-        return (self.part,)
 
 
 # ---------------------------------------------------------------- expressions, as written

@@ -15,6 +15,7 @@ from itertools import combinations
 from cereus.languages.par import tree as par
 from cereus.languages.par.text import parse
 from cereus.languages.par.tree import Program
+from cereus.syntax.tree import rebuild
 
 PROGRAMS = frozenset("xyz")
 MOST_SUBSETS = 5
@@ -125,7 +126,7 @@ def instantiate(side: Program, bindings: Bindings) -> Program:
         bound = bindings[side.atom.type or ""]
         assert isinstance(bound, Program)
         return bound
-    changed = par.rebuild(side, lambda part: instantiate(part, bindings))
+    changed = rebuild(side, lambda part: instantiate(part, bindings))
     if isinstance(changed, par.Output):
         sets = [bindings[name] for name in changed.names]
         names = frozenset[str]().union(*(each for each in sets if isinstance(each, frozenset)))

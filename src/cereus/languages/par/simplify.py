@@ -23,6 +23,7 @@ from cereus.languages.par.laws import (
     splits,
 )
 from cereus.languages.par.tree import Program, size
+from cereus.syntax.tree import rebuild
 
 EFFORT = 4000
 """How many rewritings are looked at before the search stops."""
@@ -68,7 +69,7 @@ def ranked(program: Program) -> Ranked:
 
 def shrink(program: Program, laws: Sequence[Law]) -> Program:
     """`program` with every part made smaller for as long as one law does so at once."""
-    program = representative(par.rebuild(program, lambda part: shrink(part, laws)))
+    program = representative(rebuild(program, lambda part: shrink(part, laws)))
     for changed in at_top(program, laws):
         if size(changed) < size(program):
             return shrink(representative(changed), laws)
@@ -122,12 +123,12 @@ def in_selection(operands: tuple[Program, ...], laws: Sequence[Law]) -> Iterator
 
 
 def replaced(program: Program, child: Program, changed: Program) -> Program:
-    return par.rebuild(program, lambda each: changed if each is child else each)
+    return rebuild(program, lambda each: changed if each is child else each)
 
 
 def representative(program: Program) -> Program:
     """The one program that stands for all that the laws SAME_UP_TO make equal to it."""
-    program = par.rebuild(program, representative)
+    program = rebuild(program, representative)
     if isinstance(program, par.Sequential):
         return sequence_of(sequence_parts(program))
     if isinstance(program, par.Selection):

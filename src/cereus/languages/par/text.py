@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.errors import QuerySyntaxError
 from cereus.expr.print import condition_text
@@ -29,20 +27,12 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> par.Program:
     event. A condition stands in parentheses after the type: `BUY(price > 10)`.
     """
     result: par.Program = read(
-        "languages/par/grammar.lark", "program", text, _transformer(), (in_words,), params
+        "languages/par/grammar.lark", "program", text, Programs(Conditions()), (in_words,), params
     )
     par.check_depth(result)
     return result
 
 
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    # Rules that `par.lark` imports by name keep it; those behind them get a prefix.
-    merged: Transformer[Token, Any] = merge_transformers(Programs(), expr__grammar=Conditions())
-    return merged
-
-
-@v_args(meta=True, inline=True)
 class Programs(Conditions):
     """One method per rule of `par.lark`; those of conditions are inherited."""
 

@@ -7,13 +7,13 @@ Reading text is `lang.par_text`; `str(program)` writes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
 
-from cereus.errors import LimitError, Span
+from cereus.errors import LimitError
 from cereus.expr.tree import Expression
+from cereus.syntax.tree import Tree
 
 Rewrite = Callable[["Program"], "Program"]
 
@@ -53,27 +53,8 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(Tree["Program"]):
     """A PAR expression: it reads events one at a time, outputs names, and may complete."""
-
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    parts: ClassVar[tuple[str, ...]] = ()
-    """The names of the fields that hold programs."""
-
-    def children(self) -> tuple[Program, ...]:
-        return tuple([getattr(self, name) for name in self.parts])
-
-    def with_children(self, *children: Program) -> Program:
-        """A copy with other children."""
-        changed = dict(zip(self.parts, children, strict=True))
-        return replace(self, **changed) if changed else self  # type: ignore[arg-type]
-
-    def walk(self) -> Iterator[Program]:
-        """This node and all below it, top down."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
 
     def __or__(self, other: Program) -> Program:
         return Selection(self, other)
@@ -111,7 +92,6 @@ class Silent(Program):
 class Negation(Program):
     """`!x`: x with success and failure exchanged."""
 
-    parts = ("body",)
     body: Program
 
 
@@ -119,7 +99,6 @@ class Negation(Program):
 class Selection(Program):
     """`x | y`: both at once; succeeds with the first success, fails when both have failed."""
 
-    parts = ("left", "right")
     left: Program
     right: Program
 
@@ -128,7 +107,6 @@ class Selection(Program):
 class Sequential(Program):
     """`x ; y`: x, and from the event after its success on, y; fails as soon as one fails."""
 
-    parts = ("first", "second")
     first: Program
     second: Program
 
@@ -137,7 +115,6 @@ class Sequential(Program):
 class Repetition(Program):
     """`repeat x`: starts x again whenever it succeeds; fails when it fails."""
 
-    parts = ("body",)
     body: Program
 
 
@@ -145,7 +122,6 @@ class Repetition(Program):
 class Output(Program):
     """`x[A, B]`: outputs A and B at the event at which x succeeds."""
 
-    parts = ("body",)
     body: Program
     names: frozenset[str]
 
@@ -154,7 +130,6 @@ class Output(Program):
 class Preemption(Program):
     """`try x unless y`: x, which fails if y succeeds before x does."""
 
-    parts = ("body", "unless")
     body: Program
     unless: Program
 
@@ -188,11 +163,3 @@ def check_depth(program: Program) -> None:
             )
         # A node that stands in several places is followed once.
         level = list({id(child): child for node in level for child in node.children()}.values())
-
-
-def rebuild(program: Program, change: Rewrite) -> Program:
-    """A copy of `program` whose direct children went through `change`."""
-    children = program.children()
-    changed = [change(child) for child in children]
-    same = all(new is old for new, old in zip(changed, children, strict=True))
-    return program if same else program.with_children(*changed)

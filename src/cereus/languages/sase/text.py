@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import WindowTexts
@@ -47,7 +45,7 @@ def parse(
     >>> parse("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > a.x RETURN count(b[])").queries[0].stream
     """
     program: sase.Program = read(
-        "languages/sase/grammar.lark", "program", text, _transformer(), HINTS, params
+        "languages/sase/grammar.lark", "program", text, _Sase(), HINTS, params
     )
     with errors_in(text):
         queries = tuple(
@@ -59,12 +57,6 @@ def parse(
     return program
 
 
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    merged: Transformer[Token, Any] = merge_transformers(_Sase(), expr__grammar=_Sase())
-    return merged
-
-
 @dataclass(frozen=True)
 class _Before(ex.Expression):
     """`a[..i-1].price`: stands inside an aggregate, and nowhere else."""
@@ -73,7 +65,6 @@ class _Before(ex.Expression):
     path: sase.Path
 
 
-@v_args(meta=True, inline=True)
 class _Sase(WindowTexts):
     """One method per rule of `sase.lark`; those of conditions are inherited."""
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from cereus.clauses.tree import ADDED, Node, PatternTree, Skip, Window
+from cereus.clauses.tree import ADDED, PatternTree, Skip, Window
 from cereus.expr import tree as ex
+from cereus.syntax.tree import Node
 
 Path = tuple[str, ...]
 

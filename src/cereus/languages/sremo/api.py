@@ -30,6 +30,7 @@ from cereus.languages.sremo.tree import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo,
 from cereus.limits import Limits
 from cereus.query import Query
 from cereus.stream import UNITS, Stream
+from cereus.syntax.tree import bottom_up
 
 __all__ = [
     "SKIP",
@@ -185,4 +186,4 @@ def _measured(expression: Sremo, stream: Stream) -> Sremo:
                 return tree.Windowed(body, window, span=node.span)
         return node
 
-    return tree.bottom_up(expression, measured)
+    return bottom_up(expression, measured)

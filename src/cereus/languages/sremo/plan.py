@@ -23,6 +23,7 @@ from cereus.plan.plan import Plan
 from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
+from cereus.syntax.tree import bottom_up
 
 
 def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = None) -> Plan:
@@ -84,7 +85,7 @@ def _checked(query: sremo.SremoTree, schema: pa.Schema) -> sremo.Pattern:
         return replace(node, condition=coerce(node.condition, schema))
 
     pattern = query.formula
-    return replace(pattern, expression=sremo.bottom_up(pattern.expression, visit))
+    return replace(pattern, expression=bottom_up(pattern.expression, visit))
 
 
 def _hinted(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
 from lark.tree import Meta
-from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
@@ -22,6 +20,7 @@ from cereus.languages.sremo.hints import in_words
 from cereus.languages.sremo.print import expression_text, to_text
 from cereus.syntax import literals
 from cereus.syntax.parsing import errors_in, read
+from cereus.syntax.tree import bottom_up
 
 __all__ = ["expression_text", "named", "parse", "parse_expression", "to_text"]
 
@@ -33,7 +32,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
     EventWindow(size=10)
     """
     query: sremo.SremoTree = read(
-        "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,), params
+        "languages/sremo/grammar.lark", "query", text, _Texts(Conditions()), (in_words,), params
     )
     with errors_in(text):
         expression = named(query.formula.expression)
@@ -43,18 +42,11 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
 def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:
     """Read an expression alone. Registers and columns are not yet distinguished (see `named`)."""
     result: sremo.Sremo = read(
-        "languages/sremo/grammar.lark", "part", text, _transformer(), (in_words,), params
+        "languages/sremo/grammar.lark", "part", text, _Texts(Conditions()), (in_words,), params
     )
     return result
 
 
-@cache
-def _transformer() -> Transformer[Token, Any]:
-    merged: Transformer[Token, Any] = merge_transformers(_Texts(), expr__grammar=Conditions())
-    return merged
-
-
-@v_args(meta=True, inline=True)
 class _Texts(ClauseTexts):
     """One method per rule of `sremo.lark`; those of conditions are inherited."""
 
@@ -172,7 +164,7 @@ def named(expression: sremo.Sremo) -> sremo.Sremo:
             return replace(node, condition=_resolved(node.condition, registers))
         return node
 
-    return sremo.bottom_up(expression, read_from)
+    return bottom_up(expression, read_from)
 
 
 def _resolved(condition: ex.Expression, registers: frozenset[str]) -> ex.Expression:

@@ -6,35 +6,22 @@ with symbolic register transducers"), Definitions 15, 39, 44, 45.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import cast
 
-from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Window
+from cereus.clauses.tree import AnyQuery, ParsedQuery, PatternTree, Window
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
+from cereus.syntax.tree import Tree, bottom_up
 
 TRUE: ex.Expression = ex.Literal(True)
 
 
 @dataclass(frozen=True)
-class Sremo(Node):
+class Sremo(Tree["Sremo"]):
     """e: a set of matches, and of valuations of the registers, for every string."""
-
-    def children(self) -> Iterator[Sremo]:
-        for name in ex.field_names(self):
-            value = getattr(self, name)
-            if isinstance(value, Sremo):
-                yield value
-            elif isinstance(value, tuple):
-                yield from (item for item in value if isinstance(item, Sremo))
-
-    def walk(self) -> Iterator[Sremo]:
-        """This node and all below it, top down."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
 
     def __rshift__(self, other: Sremo) -> Sremo:
         return Concatenation(self, other)
@@ -240,18 +227,6 @@ def stops_at(expression: Sremo) -> Terminal | None:
         case Complement(Concatenation(Concatenation(before, Terminal() as terminal), after)):
             return terminal if before == after == SKIP_ANY else None
     return None
-
-
-def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
-    """`change` applied to every part of an expression, the inner parts first."""
-    parts: dict[str, object] = {}
-    for name in ex.field_names(expression):
-        value = getattr(expression, name)
-        if isinstance(value, Sremo):
-            parts[name] = bottom_up(value, change)
-        elif isinstance(value, tuple) and value and isinstance(value[0], Sremo):
-            parts[name] = tuple(bottom_up(part, change) for part in value)
-    return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
 
 
 MOST_PARTS = 10_000

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cereus.clauses.tree import ParsedQuery, PatternTree
+from cereus.syntax.tree import Tree
 
 
 @dataclass(frozen=True)
-class Pattern(PatternTree):
+class Pattern(Tree["Pattern"], PatternTree):
     def __rshift__(self, other: Pattern) -> Pattern:
         return Then(self, other)
 

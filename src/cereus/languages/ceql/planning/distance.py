@@ -8,12 +8,13 @@ from datetime import timedelta
 import pyarrow as pa
 
 from cereus.automata.memory.distance import BEFORE, NOW
-from cereus.clauses.tree import AttributeWindow, Node, TimeWindow
+from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.paths import type_at
 from cereus.languages.ceql import tree as cel
 from cereus.stream import UNITS, Stream
+from cereus.syntax.tree import Node
 
 
 def measured_path(node: Node, stream: Stream) -> tuple[str, ...]:

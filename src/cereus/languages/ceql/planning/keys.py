@@ -40,6 +40,8 @@ def with_keys(query: cel.CeqlTree) -> KeyedFormula:
     if not _is_apart(query):
         return KeyedFormula(formula, ())
     equalities = list(_equalities(formula))
+    if not equalities:
+        return KeyedFormula(formula, ())
     bound = surely_bound(formula)
     keys: dict[Path, frozenset[str]] = {}
     for path in dict.fromkeys(left.path for left, _ in equalities):

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Expression, about, is_local, variables
+from cereus.expr.tree import Expression, about, is_local, rebuild, variables
 from cereus.languages.ceql import tree as cel
 from cereus.plan.traits import CHOOSING
 
@@ -21,7 +20,7 @@ def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> c
     """`change` applied to every part of a formula, the inner parts first."""
     if isinstance(formula, cel.Not) and not into_not:
         return change(formula)
-    return change(formula.with_children(partial(bottom_up, change=change, into_not=into_not)))
+    return change(rebuild(formula, lambda part: bottom_up(part, change, into_not=into_not)))
 
 
 # ---------------------------------------------------------------- the rules

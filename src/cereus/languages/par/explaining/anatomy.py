@@ -14,6 +14,7 @@ from cereus.language.anatomy import Anatomy, Edit, Loosened, QueryRule, RuleKind
 from cereus.languages.par import tree as par
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import conjuncts
+from cereus.syntax.tree import rebuild
 
 if TYPE_CHECKING:
     from cereus.languages.par.query import ParQuery
@@ -66,7 +67,7 @@ def _steps(query: ParQuery, schema: pa.Schema | None) -> Iterator[Step]:
 def _without_outputs(program: par.Program) -> par.Program:
     if isinstance(program, par.Output):
         return _without_outputs(program.body)
-    return par.rebuild(program, _without_outputs)
+    return rebuild(program, _without_outputs)
 
 
 def _marked(program: par.Program, atoms: dict[str, par.Atom]) -> par.Program:
@@ -76,4 +77,4 @@ def _marked(program: par.Program, atoms: dict[str, par.Atom]) -> par.Program:
         name = f"{REACHED}{len(atoms) + 1}"
         atoms[name] = program.atom
         return program[name]
-    return par.rebuild(program, lambda child: _marked(child, atoms))
+    return rebuild(program, lambda child: _marked(child, atoms))
