@@ -23,7 +23,7 @@ class TreeBuilder:
 
     def build(self, tree: Tree[Token]) -> Any:
         parts = [self.build(part) if isinstance(part, Tree) else part for part in tree.children]
-        return self.method(tree.data)(tree.meta, *parts)
+        return self.method(str(tree.data))(tree.meta, *parts)  # a plain text: looked up faster
 
     def method(self, rule: str) -> Any:
         """The method that builds what a rule stands for."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NoReturn
 
 from lark import Token
 
@@ -57,6 +56,8 @@ def plain_terminal(name: str) -> str:
 
 
 HintRule = Callable[[Trouble], str | None]
+InWords = Callable[[frozenset[str]], str]
+"""What can come next, in words: from the terminals that are accepted."""
 CONTINUING = frozenset(("AND", "OR", "THEN", "ELSE", "FILTER", "UNLESS", "WITHIN"))
 """Keywords that go on after a finished condition."""
 CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -129,16 +130,15 @@ WORDS = {
 }
 
 
-def syntax_error(trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
+def syntax_error(
+    trouble: Trouble, hints: Iterable[HintRule], words: InWords | None = None
+) -> QuerySyntaxError:
+    """The error of a text that does not follow the grammar; `words` are a language's own for
+    what could come next."""
     broken = _broken_quote(trouble) or _broken_bracket(trouble)
     if broken is not None:
         return broken
-    return _expecting(expected(trouble.accepted), trouble, hints)
-
-
-def refuse(trouble: Trouble, words: str, hints: Iterable[HintRule]) -> NoReturn:
-    """The error in a language's own words for what it expected."""
-    raise _expecting(words, trouble, hints)
+    return _expecting((words or expected)(trouble.accepted), trouble, hints)
 
 
 def _part(word: str) -> str:

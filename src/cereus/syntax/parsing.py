@@ -18,7 +18,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from cereus.errors import LimitError, QueryError, QuerySyntaxError
 from cereus.syntax.building import TreeBuilder
-from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
+from cereus.syntax.errors import HintRule, InWords, Trouble, plain_terminal, syntax_error
 from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refuse_surrogates
 
 TOO_DEEP = "this text is nested too deeply"
@@ -34,11 +34,13 @@ def read(
     builder: TreeBuilder,
     hints: Iterable[HintRule] = (),
     params: Mapping[str, Any] | None = None,
+    words: InWords | None = None,
 ) -> Any:
     """Parse `text` and build its tree; every error shows its place in `text`.
 
-    `hints` are the language's own rules for common mistakes (see `syntax.errors`); `params` are
-    the values of the parameters in the text, each of which has to be used.
+    `hints` are the language's own rules for common mistakes (see `syntax.errors`), `words` its own
+    words for what could come next; `params` are the values of the parameters in the text, each of
+    which has to be used.
     """
     if not isinstance(text, str):
         raise QuerySyntaxError(
@@ -48,7 +50,7 @@ def read(
     refuse_surrogates(text, "the text")
     parameters = Parameters(params)
     with errors_in(text):
-        tree = _parse(lark_of(grammar, start), text, tuple(hints), parameters)
+        tree = _parse(lark_of(grammar, start), text, tuple(hints), words, parameters)
     parameters.check_all_used(text)
     with errors_in(text):
         return builder.build(tree)
@@ -88,7 +90,13 @@ def lark_of(grammar: str, start: str) -> Lark:
     )
 
 
-def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...], parameters: Parameters) -> Any:
+def _parse(
+    lark: Lark,
+    text: str,
+    hints: tuple[HintRule, ...],
+    words: InWords | None,
+    parameters: Parameters,
+) -> Any:
     parser = lark.parse_interactive(text)
     tokens: list[Token] = []
     try:
@@ -102,7 +110,7 @@ def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...], parameters: Param
         if isinstance(error, UnexpectedToken) and error.token.type.endswith(LIST):
             raise misplaced_list(error.token) from None
         trouble = _trouble(lark, text, parser, tokens, error)
-    raise syntax_error(trouble, hints)
+    raise syntax_error(trouble, hints, words)
 
 
 def _trouble(

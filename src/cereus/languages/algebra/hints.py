@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NoReturn
 
 from cereus.syntax import errors as syntax_errors
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal
 
 OPERATORS = ("SEMICOLON", "PLUS", "MINUS", "_EITHER")
-
-
-def in_words(trouble: Trouble) -> NoReturn:
-    """The syntax error in the words of the algebra: the general words for terminals are those
-    of conditions and queries."""
-    syntax_errors.refuse(trouble, expected(trouble.accepted), RULES)
 
 
 def expected(accepted: frozenset[str]) -> str:

@@ -13,7 +13,7 @@ from cereus.expr.print import condition_text
 from cereus.expr.text import Conditions, span_of
 from cereus.expr.tree import Aggregate, Expression
 from cereus.languages.par import tree as par
-from cereus.languages.par.hints import in_words
+from cereus.languages.par.hints import RULES, expected
 from cereus.syntax.literals import name_of, quote_name
 from cereus.syntax.parsing import read
 
@@ -27,7 +27,13 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> par.Program:
     event. A condition stands in parentheses after the type: `BUY(price > 10)`.
     """
     result: par.Program = read(
-        "languages/par/grammar.lark", "program", text, Programs(Conditions()), (in_words,), params
+        "languages/par/grammar.lark",
+        "program",
+        text,
+        Programs(Conditions()),
+        RULES,
+        params,
+        expected,
     )
     par.check_depth(result)
     return result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from cereus.syntax import errors as syntax_errors
 from cereus.syntax.errors import HintRule, Trouble
 
@@ -14,12 +12,6 @@ WORDS = (
     ("RPAR", "')'"),
     ("$END", "the end of the text"),
 )
-
-
-def in_words(trouble: Trouble) -> NoReturn:
-    """The syntax error in the words of SREMO: raised from here, since the general words for
-    terminals are those of conditions and queries."""
-    syntax_errors.refuse(trouble, expected(trouble.accepted), RULES)
 
 
 def expected(accepted: frozenset[str]) -> str:
