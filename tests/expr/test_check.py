@@ -225,3 +225,14 @@ def test_error_says_where_and_what_to_do(text: str) -> None:
 def test_without_the_text_the_reason_remains() -> None:
     with pytest.raises(QueryError, match="unknown attribute 'pirce'\nhint: did you mean"):
         check(parse_condition("pirce > 1"), SCHEMA)
+
+
+@pytest.mark.parametrize("operator", ["LIKE", "REGEXP"])
+def test_a_very_long_pattern_is_refused_before_arrow_sees_it(
+    operator: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Arrow's RE2 prints a line for many of its signs."""
+    check(parse_condition(f"name {operator} '{'a%' * 5_000}'"), SCHEMA)
+    with pytest.raises(QueryError, match="a pattern of 1,000,000 signs"):
+        check(parse_condition(f"name {operator} '{'%a' * 500_000}'"), SCHEMA)
+    assert capfd.readouterr().err == ""

@@ -28,6 +28,8 @@ from cereus.expr.types import Kind, column_type, computed, joined, kind_of, lite
 from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
 
+LONGEST_PATTERN = 20_000
+"""Signs of a LIKE or a regular expression; RE2 has no room for twice as many."""
 TIME_ARITHMETIC = {
     ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
     ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
@@ -145,8 +147,9 @@ class _Checker:
                 for bound in (low, high):
                     if bound is not None:
                         self.comparable(bound, "<=", operand, bound)
-            case ex.Like(operand):
+            case ex.Like(operand, pattern):
                 self.needs(Kind.STRING, self.kind(operand), operand)
+                _check_length(pattern, node)
             case ex.Regexp(operand, pattern):
                 self.needs(Kind.STRING, self.kind(operand), operand)
                 _check_regex(pattern, node)
@@ -334,7 +337,18 @@ def _check_block(block: str, node: ex.Expression) -> None:
         ) from None
 
 
+def _check_length(pattern: str, node: ex.Expression) -> None:
+    """Refuse a pattern that is too long for Arrow, which prints a line for many of its signs."""
+    if len(pattern) > LONGEST_PATTERN:
+        raise ConditionTypeError(
+            f"a pattern of {len(pattern):,} signs",
+            span=node.span,
+            hint=f"it may have {LONGEST_PATTERN:,}; compare with IN, or write several conditions",
+        )
+
+
 def _check_regex(pattern: str, node: ex.Expression) -> None:
+    _check_length(pattern, node)
     # Arrow compiles the pattern with the first string, so there has to be one.
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
