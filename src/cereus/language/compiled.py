@@ -109,6 +109,10 @@ class CompiledQuery(ABC):
         """The conditions on single events. In most languages, an event that passes none of them
         does not matter."""
 
+    def part_count(self, schema: pa.Schema | None = None) -> int:
+        """How many tests and conditions the query has."""
+        return sum(1 + len(test.conditions) for test in self.tests(schema))
+
     @abstractmethod
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         """The columns that running the query reads."""

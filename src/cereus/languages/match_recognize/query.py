@@ -38,7 +38,7 @@ from cereus.languages.match_recognize.print import pattern_text, to_text, value_
 from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conjuncts
 from cereus.stream import Stream
 
 WHY = {
@@ -154,6 +154,10 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         return ()
+
+    def part_count(self, schema: pa.Schema | None = None) -> int:
+        variables = sum(isinstance(part, tree.Variable) for part in self.clause.pattern.walk())
+        return variables + sum(len(conjuncts(each.condition)) for each in self.clause.define)
 
     @kept
     def columns(self, schema: pa.Schema) -> frozenset[tuple[str, ...]]:
