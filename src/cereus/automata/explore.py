@@ -21,6 +21,8 @@ MOST_STEPS = 2_000
 MOST_PARTS = 150_000
 """Nested strategies make states that are themselves large sets: few steps may take long. A step
 takes 2 to 5 µs for each part of its state, so that this is about half a second."""
+LEVELS = 4
+"""Parts that lie so many levels deeper count once more."""
 
 
 class Edge(NamedTuple):
@@ -126,13 +128,14 @@ def _explore(
 
 
 def _parts(state: State) -> int:
-    """How many parts a state has that is made of sets and tuples of states; counts no further
-    than to one more than MOST_PARTS."""
-    count, todo = 0, [state]
+    """How many parts a state has that is made of sets and tuples of states. Those that lie deep in
+    tuples are counted several times: every level of an automaton looks at what is below it.
+    Counts no further than to one more than MOST_PARTS."""
+    count, todo = 0, [(state, 0)]
     while todo and count <= MOST_PARTS:
-        each = todo.pop()
+        each, depth = todo.pop()
         if isinstance(each, frozenset | tuple) and each:
-            todo += each
+            todo += [(part, depth + isinstance(each, tuple)) for part in each]
         else:
-            count += 1
+            count += 1 + depth // LEVELS
     return count

@@ -37,11 +37,11 @@ def returned_columns(query: AnyQuery, keys: Iterable[Path]) -> tuple[ReturnedCol
     unnamed = [each.value for each in query.returned if each.name is None]
     fresh = iter(distinct_names(unnamed, short_name, taken | given | kept))
     columns = [ReturnedColumn(each.name or next(fresh), each.value) for each in query.returned]
-    for place, (each, column) in enumerate(zip(query.returned, columns, strict=True)):
-        twice = column.name in {other.name for other in columns[:place]}
+    for each, column in zip(query.returned, columns, strict=True):
         key = key_names.get(column.name)
-        if twice or column.name in taken or (key is not None and not _reads(each.value, key)):
+        if column.name in taken or (key is not None and not _reads(each.value, key)):
             raise _two_columns(column.name, each, query)
+        taken.add(column.name)
     return tuple(columns)
 
 

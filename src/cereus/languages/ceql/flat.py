@@ -19,11 +19,11 @@ def flattened(query: cel.CeqlTree, schema: pa.Schema) -> cel.CeqlTree:
     several events stay lists; without a selection all named events of the pattern are taken."""
     if query.count:
         return query
-    order = leaf_order(query.formula)
+    repeated = leaf_order(query.formula).repeated()
     outputs = query.select
     if outputs is None:
         outputs = tuple(map(Output, dict.fromkeys(_names(query.formula))))
-    single = [each for each in outputs if not order.may_follow(each.variable, each.variable)]
+    single = [each for each in outputs if each.variable not in repeated]
     columns = tuple((name,) for name in schema.names)
     values = (
         Returned(Attribute(path, each.variable), "_".join((each.variable, *path)))

@@ -28,6 +28,13 @@ class Order(NamedTuple):
         seconds = [leaf.place for leaf in self.leaves if later in leaf.label]
         return any(pair in self.before for pair in product(firsts, seconds))
 
+    def repeated(self) -> frozenset[str]:
+        """The names that may hold several events."""
+        labels = {leaf.place: leaf.label for leaf in self.leaves}
+        return frozenset(
+            name for earlier, later in self.before for name in labels[earlier] & labels[later]
+        )
+
     def comes_first(self, name: str) -> bool:
         """Whether an event of `name` is always the first that is marked."""
         followers = {second for _, second in self.before}

@@ -90,7 +90,7 @@ def check_depth(formula: cel.Formula) -> None:
     todo: list[tuple[cel.Formula, int, int]] = [(formula, 0, 0)]
     while todo:
         node, iterations, exceptions = todo.pop()
-        iterations += isinstance(node, cel.Iteration | cel.ContiguousIteration)
+        iterations += _iterates(node)
         if iterations > MOST_NESTED:
             raise RefusedError(
                 f"iterations are nested more than {MOST_NESTED} deep",
@@ -106,6 +106,12 @@ def check_depth(formula: cel.Formula) -> None:
         for child in node.children():
             excepted = isinstance(node, cel.Unless) and child is node.right
             todo.append((child, iterations, exceptions + excepted))
+
+
+def _iterates(node: cel.Formula) -> bool:
+    if isinstance(node, cel.Repeated):
+        return node.most is None
+    return isinstance(node, cel.Iteration | cel.ContiguousIteration)
 
 
 def check_counts(formula: cel.Formula) -> None:
