@@ -338,3 +338,33 @@ def test_a_rule_is_compiled_once_however_many_recognizers_run_it(
     gc.collect()
     recognizer(rules[0])
     assert len(compiled) == 5, "nobody runs it any more"
+
+
+RECORDED = Path(__file__).parent / "recorded.snapshot"
+"""Made by `python -m tests.rules.test_recognizer`, for later versions to read."""
+RECORDED_EVENTS = 60
+
+
+def _recorded_events() -> list[dict[str, Any]]:
+    return events(Random(5), 0, 2 * RECORDED_EVENTS)
+
+
+def _half_way() -> RuleRecognizer:
+    made = recognizer(*(Rule(f"rule {n}", text.format(n % 3)) for n, text in enumerate(TEXTS)))
+    made.put(Rule("rule 0", PAIR.format(2)), Rule("paused", PAIR.format(1), enabled=False))
+    made.push(_recorded_events()[:RECORDED_EVENTS])
+    return made
+
+
+def test_a_snapshot_that_an_earlier_version_has_made_is_gone_on_from() -> None:
+    again = RuleRecognizer.restored(RECORDED.read_bytes(), stream=STREAM, schema=SCHEMA)
+    expected = _half_way()
+    assert again.rules == expected.rules
+    rest = _recorded_events()[RECORDED_EVENTS:]
+    found = rows(again.push(rest)) + rows(again.finish())
+    assert found == rows(expected.push(rest)) + rows(expected.finish())
+    assert sum(found.values()) > 50
+
+
+if __name__ == "__main__":
+    RECORDED.write_bytes(_half_way().snapshot())
