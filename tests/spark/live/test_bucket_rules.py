@@ -177,3 +177,18 @@ def test_matches_of_many_rules_are_one_packed_row() -> None:
     rows = [each.matches for each in live.outputs if each.data]
     assert len({row["rule"] for row in live.rows if row["change"] is None}) == 20
     assert len(rows) <= 4 and max(rows) >= 20
+
+
+def test_keys_that_come_and_go_leave_nothing_behind_in_rules() -> None:
+    live = RuleStream(recipe(), 0)
+    rules = [TEXTS[0].format(0), TEXTS[0].format(1), TEXTS[1].format(0), TEXTS[2].format(2)]
+    live.changes = tuple({"name": f"rule {n}", "text": text} for n, text in enumerate(rules))
+    sizes = []
+    for number in range(200):
+        events = drawn(Random(number), 40 * number, 30)
+        keys = pa.array([f"key {number:04} {row % 10}" for row in range(30)])
+        live.batch(events.set_column(events.column_names.index("k"), "k", keys))
+        live.changes = ()
+        sizes.append(live.stores[0].size)
+    assert live.total("matches") > 500 and live.total("late") == 0
+    assert max(sizes[150:]) <= 1.1 * max(sizes[20:70])
