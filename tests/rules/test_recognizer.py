@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ import cereus
 from cereus import Rule, RuleRecognizer
 from cereus.errors import CereusError, DataError, LimitError, SnapshotError
 from cereus.limits import Limits
+from cereus.rules import compiling
 from cereus.rules.rule import rules_in
 from tests.volume import volume
 
@@ -311,3 +313,58 @@ def test_names_of_many_rules_are_compared_in_one_pass() -> None:
     rules = [{"name": str(n), "text": "x"} for n in range(30_000)]
     with pytest.raises(CereusError, match="two rules are called '29999'"):
         rules_in([*rules, rules[-1]])
+
+
+def test_a_rule_is_compiled_once_however_many_recognizers_run_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[str] = []
+
+    def counted(text: str, **more: Any) -> cereus.Query:
+        compiled.append(text)
+        return cereus.compile(text, **more)
+
+    monkeypatch.setattr(compiling, "compile", counted)
+    texts = [PAIR.format(1000 + n) for n in range(3)]
+    rules = [Rule(f"rule {n}", text) for n, text in enumerate(texts)]
+    first = recognizer(*rules)
+    second = RuleRecognizer.restored(first.snapshot(), stream=STREAM, schema=SCHEMA)
+    third = recognizer({"name": "another name", "text": texts[0]})
+    assert compiled == texts
+    other = cereus.Stream(time="t", unit="ms", keys=["k"])
+    RuleRecognizer(stream=other, schema=SCHEMA, rules=rules[:1])
+    assert compiled == [*texts, texts[0]], "the text means something else there"
+    del first, second, third
+    gc.collect()
+    recognizer(rules[0])
+    assert len(compiled) == 5, "nobody runs it any more"
+
+
+RECORDED = Path(__file__).parent / "recorded.snapshot"
+"""Made by `python -m tests.rules.test_recognizer`, for later versions to read."""
+RECORDED_EVENTS = 60
+
+
+def _recorded_events() -> list[dict[str, Any]]:
+    return events(Random(5), 0, 2 * RECORDED_EVENTS)
+
+
+def _half_way() -> RuleRecognizer:
+    made = recognizer(*(Rule(f"rule {n}", text.format(n % 3)) for n, text in enumerate(TEXTS)))
+    made.put(Rule("rule 0", PAIR.format(2)), Rule("paused", PAIR.format(1), enabled=False))
+    made.push(_recorded_events()[:RECORDED_EVENTS])
+    return made
+
+
+def test_a_snapshot_that_an_earlier_version_has_made_is_gone_on_from() -> None:
+    again = RuleRecognizer.restored(RECORDED.read_bytes(), stream=STREAM, schema=SCHEMA)
+    expected = _half_way()
+    assert again.rules == expected.rules
+    rest = _recorded_events()[RECORDED_EVENTS:]
+    found = rows(again.push(rest)) + rows(again.finish())
+    assert found == rows(expected.push(rest)) + rows(expected.finish())
+    assert sum(found.values()) > 50
+
+
+if __name__ == "__main__":
+    RECORDED.write_bytes(_half_way().snapshot())

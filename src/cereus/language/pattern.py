@@ -26,6 +26,7 @@ from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
 from cereus.plan.returned import shown_paths
 from cereus.plan.tests import EventTest
+from cereus.plan.traits import keys_of
 from cereus.stream import Stream
 
 P = TypeVar("P", bound=PatternTree)
@@ -82,7 +83,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def keys(self) -> tuple[Path, ...]:
-        return self.plan().declared_keys
+        return keys_of(self.query, self.stream.keys)
 
     @property
     def warnings(self) -> list[str]:

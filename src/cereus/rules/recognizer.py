@@ -9,21 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.clauses.tree import Consume
 from cereus.engine import snapshot as snapshots
 from cereus.errors import CereusError, DataError, SnapshotError
-from cereus.language.compiled import CompiledQuery
-from cereus.language.pattern import PatternQuery
 from cereus.limits import Limits
-from cereus.query import compile
 from cereus.recognizer import check_time, counted_in
+from cereus.rules.compiling import RuleCompiler
 from cereus.rules.output import output, output_schema
 from cereus.rules.rule import Rule, rules_in
 from cereus.rules.running import CompiledRule, RunningRules
 from cereus.sources import to_schema, to_table
 from cereus.state import checked
 from cereus.stream import Stream
-from cereus.syntax.parsing import errors_in
 
 FORMAT = 1
 """Of the snapshots of rules."""
@@ -69,6 +65,7 @@ class RuleRecognizer:
         self.events = to_schema(schema)
         stream.check(self.events)
         self.schema = output_schema(stream, self.events)
+        self._compiler = RuleCompiler(stream, self.events, limits)
         self._known: dict[str, KnownRule] = {}
         self._running = RunningRules(self.events)
         self._ended = ""
@@ -124,39 +121,13 @@ class RuleRecognizer:
         same = known is not None and known.rule.meaning == rule.meaning
         version = 1 if known is None else known.version + (not same)
         try:
-            compiled = self._compiled(rule, version)
+            compiled = self._compiler.compiled(rule, version)
         except CereusError as error:
             return self._refused(rule, version, known, str(error))
         change = self._changed(rule, compiled, known, same)
         running = compiled if rule.enabled else None
         self._known[rule.name] = KnownRule(rule, version, running)
         return RuleChange(rule.name, version, change)
-
-    def _compiled(self, rule: Rule, version: int) -> CompiledRule:
-        query = compile(
-            rule.text,
-            dialect=rule.language,
-            stream=self.stream,
-            schema=self.events,
-            limits=self.limits,
-            params=rule.parameters or None,
-            **rule.options,
-        )
-        with errors_in(None):
-            made = CompiledRule.of(rule, version, query.compiled, self.events)
-        keys = {path[0] for path in query.keys}
-        missing = [name for name in self.stream.keys if name not in keys]
-        if missing:
-            raise DataError(
-                f"the rule does not keep the key {missing[0]!r} of the stream apart",
-                hint="partition by the keys of the stream",
-            )
-        if self.stream.keys and _ends_all(query.compiled):
-            raise CereusError(
-                "CONSUME BY ANY ends the partial matches of all keys, and rules read key by key",
-                hint="write CONSUME BY PARTITION",
-            )
-        return made
 
     def _refused(self, rule: Rule, version: int, known: KnownRule | None, error: str) -> RuleChange:
         """A rule that does not compile is remembered, so that it is reported once."""
@@ -279,7 +250,7 @@ class RuleRecognizer:
         """A rule that ran when the snapshot was taken, compiled."""
         rule = Rule.read(text)
         checked.refuse_unless(rule.name == name, "a rule runs under another name")
-        return self._compiled(rule, checked.count(version, "the version of a rule"))
+        return self._compiler.compiled(rule, checked.count(version, "the version of a rule"))
 
 
 def _check_kinds(stream: object, limits: object) -> None:
@@ -293,10 +264,6 @@ def _check_kinds(stream: object, limits: object) -> None:
         raise CereusError(
             f"limits= are Limits, not a {type(limits).__name__}", hint="write limits=Limits(…)"
         )
-
-
-def _ends_all(query: CompiledQuery) -> bool:
-    return isinstance(query, PatternQuery) and query.query.consume is Consume.ANY
 
 
 def _written(rule: CompiledRule | None) -> tuple[str, int] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +90,17 @@ class Rule:
         return cls(**values)
 
     @property
-    def meaning(self) -> Rule:
-        """The rule but for whether it is paused: what a version stands for."""
-        return replace(self, enabled=True)
+    def meaning(self) -> str:
+        """The rule but for its name, and whether it is paused: what a version stands for."""
+        more = (sorted(self.parameters.items()), sorted(self.options.items()))
+        return repr((self.language, self.text, *more))
 
     def written(self) -> str:
         """The rule as JSON, which `read` reads again: times have their kind beside them."""
+        return self._written
+
+    @cached_property
+    def _written(self) -> str:
         try:
             return json.dumps(asdict(self), default=_tagged, sort_keys=True)
         except (TypeError, ValueError, RecursionError):

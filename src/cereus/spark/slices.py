@@ -51,7 +51,7 @@ class Slices:
 
     def spread(self, events: DataFrame) -> DataFrame:
         """Every event once per slice it belongs to, with the slice; one of them is its home."""
-        home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
+        home, last = self._slice(self.number), self._slice(self.number + F.lit(self.window))
         if self.long is not None:
             home, last = (F.when(self.long.condition, n).otherwise(0 * n) for n in (home, last))
         both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
@@ -67,7 +67,8 @@ class Slices:
         return f"slices of {length} that overlap by the window"
 
     @property
-    def _number(self) -> Column:
+    def number(self) -> Column:
+        """What is cut: the values of the column as numbers."""
         if self.measure.kind is Kind.TIMESTAMP:
             return micros(self.measure)
         exact = self.measure.kind is Kind.INTEGER
@@ -80,16 +81,15 @@ class Slices:
 
 
 def slices_for(
-    plan: Plan, schema: StructType, split: Split, long_keys: Callable[[], LongKeys | str]
+    plan: Plan, schema: StructType, split: Split, long_keys: Callable[[Column], LongKeys | str]
 ) -> Slices | str:
     """How to cut the stream, or the reason why it is not cut. `long_keys` is asked which keys to
-    cut where nobody has said it."""
+    cut, by the numbers of a column, where nobody has said it."""
     if split is False:
         return "split=False says so"
     reason = plan.traits.looks_back
     if plan.keys and split is None:
-        long = reason if reason is not None else long_keys()
-        return long if isinstance(long, str) else replace(_cut(plan, schema, None), long=long)
+        return reason or _cut_by_itself(_cut(plan, schema, None), long_keys)
     if reason is not None:
         if split is not None:
             raise CereusError(
@@ -97,6 +97,15 @@ def slices_for(
             )
         return reason
     return _cut(plan, schema, split)
+
+
+def _cut_by_itself(slices: Slices, long_keys: Callable[[Column], LongKeys | str]) -> Slices | str:
+    """Slices of long keys only, and longer where there would be more than anybody needs."""
+    long = long_keys(slices.number)
+    if isinstance(long, str):
+        return long
+    length = max(slices.length, type(slices.length)(long.length))
+    return replace(slices, length=length, long=long)
 
 
 def _cut(plan: Plan, schema: StructType, split: Split) -> Slices:

@@ -15,7 +15,7 @@ from cereus import spark as cs
 
 pytest.importorskip("pyspark")
 
-from cereus.spark.batch import skew
+from cereus.spark.batch import inspecting, skew
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,6 +87,29 @@ def test_what_cannot_be_cut_is_not_sampled(
     monkeypatch.setattr(skew, "long_keys", lambda *_: pytest.fail("sampled"))
     query = compiled("SELECT * WHERE A ; B PARTITION BY k WITHIN 3 EVENTS")
     assert "cut      no: WITHIN counts events, not time" in cs.explain(frame, query)
+
+
+def test_a_sample_ends_the_reading_of_a_partition(frame: DataFrame) -> None:
+    """The JVM is told to stop, for what Python leaves it would read all the same."""
+    some = inspecting._first_of_partitions(frame.select("id"), 7)
+    assert "LocalLimit 7" in plan(some)
+    firsts = [row["id"] for row in some.collect()]
+    assert len(firsts) == 7 * some.rdd.getNumPartitions()
+    assert max(number % (ROWS // 4) for number in firsts) == 6, "the first of some files"
+
+
+def test_slices_of_short_windows_are_no_more_than_the_cores_need(
+    frame: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skew, "SMALL", 0)
+    monkeypatch.setattr(skew, "SLICES", 10)
+    monkeypatch.setattr(inspecting, "cores_of", lambda _: 4)
+    query = compiled(TEXT.replace("20 seconds", "3 seconds"))
+    # 3,999 seconds, of which four cores get ten slices each
+    assert "slices of 0:01:39.975000 that overlap" in cs.explain(frame, query)
+    assert ids(cs.match(frame, query)) == ids(cs.match(frame, query, split=False))
+    monkeypatch.setattr(skew, "SLICES", 1000)
+    assert "slices of 0:00:24 that overlap" in cs.explain(frame, query)
 
 
 def test_only_keys_that_would_hold_up_all_cores_are_long() -> None:

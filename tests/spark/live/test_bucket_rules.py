@@ -15,6 +15,7 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus import RuleRecognizer
+from cereus.rules import compiling
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import Recipe
 from cereus.spark.live.rules.changes import (
@@ -147,3 +148,47 @@ def test_a_change_whose_flag_is_a_text_is_refused_and_the_rule_goes_on(name: str
     (refused,) = executor.change([{**row, name: "false"}], complete=False).to_pylist()
     assert refused["change"] == "refused" and f"'{name}' of a rule" in refused["error"]
     assert [each.name for each in executor.rules.running] == ["a"]
+
+
+def test_a_bucket_that_another_worker_has_had_does_not_compile_its_rules_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[str] = []
+
+    def counted(text: str, **more: Any) -> cereus.Query:
+        compiled.append(text)
+        return cereus.compile(text, **more)
+
+    monkeypatch.setattr(compiling, "compile", counted)
+    live = RuleStream(recipe(), 0, buckets=2, dice=Random(0), forgetting=1)
+    rules = [{"name": f"rule {n}", "text": TEXTS[0].format(50 + n)} for n in range(3)]
+    for step in range(6):
+        live.changes = () if step else tuple(rules)
+        live.batch(drawn(Random(step), 8 * step, 8))
+    assert compiled == [rule["text"] for rule in rules]
+
+
+def test_matches_of_many_rules_are_one_packed_row() -> None:
+    live = RuleStream(recipe(), 0)
+    live.changes = tuple({"name": f"rule {n}", "text": TEXTS[0].format(0)} for n in range(20))
+    for step in range(4):
+        live.batch(drawn(Random(step), 8 * step, 8))
+        live.changes = ()
+    rows = [each.matches for each in live.outputs if each.data]
+    assert len({row["rule"] for row in live.rows if row["change"] is None}) == 20
+    assert len(rows) <= 4 and max(rows) >= 20
+
+
+def test_keys_that_come_and_go_leave_nothing_behind_in_rules() -> None:
+    live = RuleStream(recipe(), 0)
+    rules = [TEXTS[0].format(0), TEXTS[0].format(1), TEXTS[1].format(0), TEXTS[2].format(2)]
+    live.changes = tuple({"name": f"rule {n}", "text": text} for n, text in enumerate(rules))
+    sizes = []
+    for number in range(200):
+        events = drawn(Random(number), 40 * number, 30)
+        keys = pa.array([f"key {number:04} {row % 10}" for row in range(30)])
+        live.batch(events.set_column(events.column_names.index("k"), "k", keys))
+        live.changes = ()
+        sizes.append(live.stores[0].size)
+    assert live.total("matches") > 500 and live.total("late") == 0
+    assert max(sizes[150:]) <= 1.1 * max(sizes[20:70])

@@ -6,15 +6,13 @@ known, and rows are arranged as if it were so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 NARROW = frozenset(
     {
@@ -40,21 +38,26 @@ def size_of(df: DataFrame) -> int | None:
     return None if plan is None else int(str(plan.optimizedPlan().stats().sizeInBytes()))
 
 
-def sample_of(df: DataFrame, columns: Sequence[Path]) -> list[tuple[Any, ...]] | None:
+def sample_of(df: DataFrame, columns: Sequence[Column]) -> list[tuple[Any, ...]] | None:
     """Some rows from all over the input: the first ones of some partitions. None where more than
     these would have to be read or computed."""
     plan = _execution(df)
     if plan is None or "Exchange" in plan.executedPlan().toString():
         return None
-    named = [quoted(path).alias(str(place)) for place, path in enumerate(columns)]
-    rows = df.select(*named).rdd
+    named = [column.alias(str(place)) for place, column in enumerate(columns)]
+    rows = _first_of_partitions(df.select(*named), ROWS).rdd
     count = rows.getNumPartitions()
     chosen = sorted({place * count // PARTITIONS for place in range(PARTITIONS)} if count else ())
+    return [tuple(row) for row in df.sparkSession.sparkContext.runJob(rows, list, chosen)]
 
-    def first(partition: Iterable[Any]) -> Iterable[Any]:
-        return islice(partition, ROWS)
 
-    return [tuple(row) for row in df.sparkSession.sparkContext.runJob(rows, first, chosen)]
+def _first_of_partitions(df: DataFrame, rows: int) -> DataFrame:
+    """The first rows of every partition. To leave off in Python would not do: the JVM reads the
+    partition to its end all the same."""
+    whole = df.limit(rows)._jdf.queryExecution().analyzed()
+    jvm: Any = df.sparkSession._jvm
+    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(df._jdf.sparkSession(), whole.child())
+    return type(df)(made, df.sparkSession)
 
 
 def cores_of(df: DataFrame) -> int:

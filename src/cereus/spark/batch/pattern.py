@@ -23,7 +23,7 @@ from cereus.plan.plan import Plan
 from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named
-from cereus.spark.batch.skew import long_keys
+from cereus.spark.batch.skew import LongKeys, long_keys
 from cereus.spark.relevance import relevant, streams_of, where
 from cereus.spark.schemas import (
     Path,
@@ -187,7 +187,11 @@ def batch(
     """What `match` is about to do with a pattern."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
-    slices = slices_for(plan, df.schema, split, lambda: long_keys(df, plan.keys, parallelism))
+
+    def long(measure: Column) -> LongKeys | str:
+        return long_keys(df, plan.keys, measure, parallelism)
+
+    slices = slices_for(plan, df.schema, split, long)
     made = Batch(
         df,
         query,

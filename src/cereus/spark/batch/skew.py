@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
@@ -31,16 +31,22 @@ FEWEST = 1000
 """Rows of a sample that says something."""
 MOST = 64
 """Keys that are cut: more of them keep all cores busy by themselves."""
+SLICES = 256
+"""For each core, where windows are short: tasks get about as much each, and slices cost little."""
 
 
 @dataclass(frozen=True)
 class LongKeys:
-    """Keys that have most of the events, by the values of the key columns."""
+    """Keys that have most of the events, by the values of the key columns.
+
+    length  how long slices of them may be, so that there are enough of them for all cores
+    """
 
     keys: tuple[Path, ...]
     values: tuple[tuple[Any, ...], ...]
     share: float
     sampled: int
+    length: float = 0.0
 
     @property
     def condition(self) -> Column:
@@ -58,18 +64,29 @@ class LongKeys:
         return f"{have} {self.share:.0%} of a sample of {self.sampled:,} events"
 
 
-def long_keys(df: DataFrame, keys: Sequence[Path], parallelism: int | None) -> LongKeys | str:
-    """The keys to cut, or why none is. No more than a sample is read, of large inputs only."""
+def long_keys(
+    df: DataFrame, keys: Sequence[Path], measure: Column, parallelism: int | None
+) -> LongKeys | str:
+    """The keys to cut by a measure, or why none is. No more than a sample is read, of large inputs
+    only."""
     size = inspecting.size_of(df)
     if size is None:
         return "how the keys lie is not known with Spark Connect"
     cores = min(inspecting.cores_of(df), parallelism or MOST)
     if cores == 1 or size < SMALL:
         return "there is one core" if cores == 1 else f"the input is small, {size >> 20} MB"
-    rows = inspecting.sample_of(df, keys)
+    rows = inspecting.sample_of(df, [*map(quoted, keys), measure])
     if rows is None:
         return "what is read is the result of a shuffle, which a sample would compute twice"
-    return chosen(rows, tuple(keys), cores)
+    long = chosen([row[:-1] for row in rows], tuple(keys), cores)
+    if isinstance(long, str):
+        return long
+    return replace(long, length=_span([row[-1] for row in rows]) / (cores * SLICES))
+
+
+def _span(measures: Sequence[float | None]) -> float:
+    known = [each for each in measures if each is not None and each == each]
+    return float(max(known) - min(known)) if known else 0.0
 
 
 def chosen(rows: Sequence[tuple[Any, ...]], keys: tuple[Path, ...], cores: int) -> LongKeys | str:

@@ -21,6 +21,7 @@ from cereus.limits import Limits
 from cereus.rules.output import RULE, VERSION, output_schema
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
 from cereus.rules.rule import Rule, flag
+from cereus.rules.running import CompiledRule
 from cereus.spark.live.packing import PACKED, to_bytes
 from cereus.stream import Stream
 
@@ -48,6 +49,11 @@ class RulesTask:
 
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         return matches
+
+
+_RUNNING: dict[RulesTask, list[CompiledRule]] = {}
+"""The rules that ran last in this process. A worker makes an executor anew when a bucket comes back
+to it from another worker, and does not compile again what is here."""
 
 
 class RulesExecutor(Executor):
@@ -82,6 +88,7 @@ class RulesExecutor(Executor):
             changes += self.rules.put(rule)
         if complete:
             changes += self.rules.remove(*sorted(set(self.rules.rules) - names))
+        _RUNNING[self.task] = self.rules.running
         return self._reported(changes)
 
     def _reported(self, changes: list[RuleChange]) -> pa.RecordBatch:
@@ -105,7 +112,7 @@ class RulesExecutor(Executor):
         return self._matches(self.rules.finish())
 
     def _matches(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
-        for batch in rows.to_batches():
+        for batch in rows.combine_chunks().to_batches():
             nothing = [pa.nulls(batch.num_rows, pa.string())] * 2
             yield pa.RecordBatch.from_arrays([*batch.columns, *nothing], schema=self.schema)
 
@@ -122,6 +129,7 @@ class RulesExecutor(Executor):
             schema=self._events,
             limits=self.task.limits,
         )
+        _RUNNING[self.task] = self.rules.running
 
     @property
     def events(self) -> pa.Table | None:
