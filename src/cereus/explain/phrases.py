@@ -263,4 +263,3 @@ def sentence(parts: Iterable[str]) -> str:
     text = ", ".join(part for part in parts if part)
     begin = len(text) - len(text.lstrip("("))
     return f"{text[:begin]}{text[begin : begin + 1].upper()}{text[begin + 1 :]}." if text else ""
-
