@@ -65,6 +65,12 @@ def check(query: cereus.Query, table: pa.Table) -> int:
             miss.rows in rows_of(each, events) for every in loosened for each in every.queries
         )
         check_expected(query.why_not(table, miss.rows), anatomy, events)
+    for rule in answer.rules:
+        if rule.more is not None and rule.exact:
+            alike = [
+                each for each in anatomy.loosened if str(each.rule) == f"{rule.kind} {rule.text}"
+            ]
+            assert rule.more in [len(rows_of(each.without, events) - found) for each in alike]
     for rows in sorted(found)[:2]:
         assert query.why_not(table, rows).matched or anatomy.query.emits_late
     return len(answer.misses)

@@ -143,10 +143,11 @@ def _table(matches: Matches) -> Iterator[str]:
         f'<th aria-sort="none"><button type="button">{escape(name)}</button></th>'
         for name in table.column_names
     )
-    more = f", the first of {len(matches):,}" if len(matches) > MOST_ROWS else ""
+    if len(matches) > MOST_ROWS:
+        yield f'<p class="note">The first {MOST_ROWS:,} of {len(matches):,} matches.</p>'
     yield (
         '<p class="screen"><input id="filter" type="search" placeholder="filter" '
-        f'aria-label="filter the matches"> <span id="shown" class="note"></span>{more}</p>'
+        'aria-label="filter the matches"> <span id="shown" class="note"></span></p>'
     )
     yield (
         f'<div class="scroll"><table id="matches"><thead><tr>{heads}</tr></thead>'

@@ -91,6 +91,8 @@ class Formula(PatternTree):
 
     def with_children(self, change: Callable[[Formula], Formula]) -> Formula:
         """The same formula with other parts."""
+        if not self._children:
+            return self
         parts: dict[str, Formula | tuple[Formula, ...]] = {}
         for name in field_names(self):
             value = getattr(self, name)
