@@ -13,7 +13,7 @@ from cereus.expr.print import condition_text
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
 from cereus.why.result import Ended, StepCounts
-from cereus.why.running.events import EventTable
+from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import MOST_CENTRES, Centres
 from cereus.why.running.tally import Tallies, Tally
 from cereus.why.running.tested import Mask
@@ -151,11 +151,12 @@ class StepCounter:
         ended, until = list[Ended](), len(self.events)
         rules = self._rules_that_end(number)
         tried = [each for each in rules if self.tried is None or each.rule in self.tried]
+        places = np.flatnonzero(left)
         for each in tried:
             if not left.any():
                 break
             try:
-                tally = self._without(each, left, number, without)
+                tally = self._without(each, places, number, without)
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
             near = slice(tally.until)
@@ -169,9 +170,9 @@ class StepCounter:
         rest, unseen = np.count_nonzero(left[:seen]), np.count_nonzero(left[seen:])
         return Blamed(tuple(ended), int(rest), int(unseen))
 
-    def _without(self, each: Loosened, left: Mask, number: int, without: Without) -> Tally:
+    def _without(self, each: Loosened, places: Rows, number: int, without: Without) -> Tally:
         """The matches that end at a step without a rule; as they are known, if all that may end
-        at some events are, or if no more would be read here."""
+        at the events at some places are, or if no more would be read here."""
         known = without.get(each) if self.is_whole(number) else None
         if known is not None and (
             known.until is None or each.much.span(self.events.schema) is None
@@ -179,7 +180,7 @@ class StepCounter:
             return known
         step = self.tested[number].step
         same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
-        centres = Centres(np.flatnonzero(left), asked_of_all(same, self.events, number + 1))
+        centres = Centres(places, asked_of_all(same, self.events, number + 1))
         return self.tallies.of(each.much, step, centres=centres, most=self.most)
 
     def _rules_that_end(self, number: int) -> list[Loosened]:
