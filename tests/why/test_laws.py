@@ -139,12 +139,13 @@ def test_the_algebra(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", CASES)
 def test_par(seed: int) -> None:
-    """Every atom has a condition, and what completes is told: else there is nothing to miss."""
+    """Every atom has a condition, and what completes is emitted: else there is nothing to miss."""
     draw = Random(seed)
-    told = Repetition(Output(program(draw, 2), frozenset("A")))
+    emitting = Repetition(Output(program(draw, 2), frozenset("A")))
     events = [{"type": draw.choice("ab"), "v": draw.randrange(4), "t": time} for time in range(10)]
     check(
-        cereus.compile(told, dialect="par", stream=Stream(time="t")), pa.Table.from_pylist(events)
+        cereus.compile(emitting, dialect="par", stream=Stream(time="t")),
+        pa.Table.from_pylist(events),
     )
 
 
