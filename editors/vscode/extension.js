@@ -7,7 +7,7 @@ let client;
 
 exports.activate = () => {
   const command = workspace.getConfiguration("cereus").get("command");
-  const languages = ["ceql", "sremo", "sase", "par", "algebra"];
+  const languages = ["ceql", "sremo", "sase", "par", "algebra", "sql"];
   client = new LanguageClient(
     "cereus",
     "Cereus",

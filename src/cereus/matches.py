@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import operator
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any, SupportsIndex, overload
 
@@ -17,6 +18,7 @@ from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
+from cereus.syntax.literals import time_text
 
 SHOWN = 10
 
@@ -210,7 +212,7 @@ def _short(value: object, most: int = 8) -> str:
         return "{" + ", ".join(f"{k}: {_short(v)}" for k, v in value.items()) + "}"
     if isinstance(value, float | np.floating):
         return f"{value:g}"
-    return str(value)
+    return time_text(value) if isinstance(value, datetime) else str(value)
 
 
 def count_text(matches: float, rows: int | None = None, timeouts: int = 0) -> str:

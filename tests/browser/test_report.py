@@ -21,9 +21,11 @@ def test_the_page_works(
     assert seen.requests == [file.as_uri()]
     names = opened.locator("#matches tbody tr td:first-child")
     assert names.all_text_contents() == [EVIL, "b"]
-    opened.locator("#matches th button").nth(1).click()  # start: upwards, then downwards
-    opened.locator("#matches th button").nth(1).click()
+    opened.locator("#matches th .sorts").nth(1).click()  # start: upwards, then downwards
+    opened.locator("#matches th .sorts").nth(1).click()
     assert names.all_text_contents() == ["b", EVIL]
+    opened.locator("#matches th .sorts").nth(1).press("Enter")
+    assert names.all_text_contents() == [EVIL, "b"]
     opened.locator("#filter").fill("onerror")
     assert names.all_text_contents() == [EVIL]
     assert opened.locator("#shown").text_content() == "1 of 2 rows"

@@ -54,6 +54,12 @@ def test_directories_and_globs_are_as_large_as_their_files(
     assert chosen(tmp_path / "day").engine is Engine.LOCAL
 
 
+def test_a_file_that_is_not_there_is_an_error_before_an_engine_is_announced(cli: Run) -> None:
+    failed = cli("run", QUERY, "nothing.parquet", "--time", "ts")
+    assert failed.exit_code == 1
+    assert failed.stderr == "error: there is no file 'nothing.parquet'\nhint: check the path\n"
+
+
 @pytest.mark.parametrize(
     ("path", "time", "master", "engine", "why"),
     [

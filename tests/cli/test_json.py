@@ -20,6 +20,17 @@ def objects(done: Any, code: int = 0) -> dict[str, Any]:
     return dict(fields)
 
 
+def test_why_answers_in_the_same_form(cli: Run, write: Write) -> None:
+    why = ("why", QUERY, write(), "--json")
+    fields = objects(cli(*why, "--time", "ts"))
+    assert fields["ok"]
+    assert {"answer", "matches", "steps", "rules", "misses", "untried", "notes"} <= set(fields)
+    expected = objects(cli(*why, "--time", "ts", "--match", "0,1"))
+    assert {"matched", "excluded", "reason"} <= set(expected)
+    failed = objects(cli(*why, "--time", "tz"), code=1)
+    assert not failed["ok"] and "tz" in failed["error"]["message"]
+
+
 def test_check_writes_what_is_known_of_a_query(cli: Run, write: Write) -> None:
     assert objects(cli("check", QUERY, "--json", "--schema", write(), "--time", "ts")) == {
         "ok": True,

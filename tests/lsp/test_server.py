@@ -32,6 +32,16 @@ def test_warnings_of_a_good_text() -> None:
     assert features.problems("", CEQL) == []
 
 
+def test_files_of_sql_have_clauses_and_other_statements() -> None:
+    sql = language("match_recognize")
+    clause = "-- rising\nMATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (a b) DEFINE a AS {})"
+    assert features.problems(clause.format("x > 1"), sql) == []
+    (problem,) = features.problems(clause.format("x >"), sql)
+    assert problem.error
+    assert features.problems("SELECT a FROM t WHERE b", sql) == []
+    assert features.problems("CREATE TABLE match_recognize (a INT)", sql) == []
+
+
 def test_hover_says_what_it_asks() -> None:
     assert features.meaning("SELECT * WHERE A ; B+", CEQL) == "An A, then one or more Bs."
     assert features.meaning("SELECT WHERE", CEQL) is None

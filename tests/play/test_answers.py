@@ -134,6 +134,22 @@ def test_a_file_comes_first_with_a_query_over_its_types(tmp_path: Path) -> None:
     assert answer("check", given, events)["problems"] == []
 
 
+@pytest.mark.parametrize(
+    ("columns", "type_"),
+    [
+        ({"Kind": ["A"]}, "Kind"),
+        ({"kind": ["A"], "event_type": ["B"]}, "event_type"),
+        ({"kind": [1], "name": ["A"]}, ""),
+        ({"event": ["A"], "type": [1]}, "event"),
+    ],
+)
+def test_the_column_of_types_is_told_by_its_name(
+    tmp_path: Path, columns: dict[str, list[Any]], type_: str
+) -> None:
+    first = answer("start", {}, given_events(tmp_path, pa.table(columns)))["data"][0]
+    assert first["stream"]["type"] == type_
+
+
 def test_only_the_first_events_of_a_long_file_are_read(tmp_path: Path) -> None:
     table = pa.table({"kind": ["A"] * 10})
     events = given_events(tmp_path, table, type="kind")

@@ -123,6 +123,12 @@ def test_a_run_without_matches_has_no_empty_table() -> None:
     assert '<table id="matches">' not in none and 'id="filter"' not in none
 
 
+def test_a_table_that_is_cut_says_so_on_paper_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cereus.report.page.MOST_ROWS", 1)
+    made = page("SELECT * WHERE SELL AS s ; BUY AS b")
+    assert '<p class="note">The first 1 of 3 matches.</p>' in made
+
+
 def test_misses_are_numbered_as_their_events_are() -> None:
     made = page("SELECT * WHERE SELL AS s FILTER s[price > 900]")
     assert "<th>miss</th><th>rows</th><th>what it misses</th>" in made

@@ -177,6 +177,7 @@ def test_lanes_of_a_column_and_bands_of_matches() -> None:
     bands, points = chart["layer"]
     assert bands["mark"]["type"] == "line" and bands["encoding"]["detail"][0]["field"] == "match"
     assert points["encoding"]["y"]["field"] == "variables"
+    assert points["encoding"]["y"]["sort"] == ["a", "b"]  # the order of the pattern
     assert "tooltip" in points["encoding"]
     assert chart["layer"][0].get("params") or chart.get("params")  # it zooms
 

@@ -3,12 +3,15 @@ that is explained."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 import cereus
 from cereus.engine.interrupts import bounded, look_up, sharing
 from cereus.errors import LimitError
+from cereus.languages.match_recognize.query import MatchRecognizeQuery
 from cereus.why import why as module
 
 EVENTS = pa.table({"ts": range(11), "x": [40 + n for n in range(11)]})
@@ -93,6 +96,30 @@ def test_of_many_conditions_the_likeliest_are_left_out(dialect: str, text: str) 
     for step in answer.steps:
         ended = sum(each.events for each in step.ended)
         assert step.passed == step.reached + ended + step.rest + step.unseen
+
+
+def test_conditions_that_no_event_fails_alone_are_not_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without one of them the same rows are taken, so there is nothing to run."""
+    ran = []
+    executor = MatchRecognizeQuery.executor
+
+    def counted(self: MatchRecognizeQuery, *args: Any, **options: Any) -> Any:
+        ran.append(self)
+        return executor(self, *args, **options)
+
+    monkeypatch.setattr(MatchRecognizeQuery, "executor", counted)
+    rows = 50
+    events = pa.table({"ts": range(rows), "x": [n % 7 for n in range(rows)]})
+    conditions = " AND ".join(f"x > {n}" for n in range(200))
+    text = f"MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (a b) DEFINE a AS {conditions})"
+    answer = cereus.compile(text, dialect="match_recognize").why(events)
+    assert answer.matches == 0
+    assert [(each.more, each.exact) for each in answer.rules if each.kind == "condition"] == [
+        (0, True)
+    ] * 200
+    assert len(ran) < 10
 
 
 def test_a_search_goes_no_further_than_matches_are_looked_at() -> None:

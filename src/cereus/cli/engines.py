@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cereus.cli.view import err
 from cereus.errors import CereusError
+from cereus.sources.places import is_remote, present
 
 FITS = 2 << 30
 """Up to so many bytes of files are read in this process, which takes less than a minute."""
@@ -51,7 +52,7 @@ def chosen_engine(
     reason = _only_here(paths, time)
     if reason is not None:
         return EngineChoice(Engine.LOCAL, reason)
-    elsewhere = next((path for path in paths if "://" in path), None)
+    elsewhere = next(filter(is_remote, paths), None)
     if elsewhere is not None:
         return EngineChoice(Engine.SPARK, f"{elsewhere} is not on this machine")
     size, most = sum(map(_size, paths)), fitting_bytes()
@@ -84,19 +85,12 @@ def fitting_bytes() -> int:
 
 
 def _size(path: str) -> int:
-    """The bytes of a file, of a directory, or of all files of a glob; reading complains of others
-    later."""
-    return sum(file.stat().st_size for file in _files(Path(path)))
+    """The bytes of a file, of all files in a directory, or of those that a pattern names."""
+    return sum(file.stat().st_size for each in present(path) for file in _files(Path(each)))
 
 
 def _files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from (file for file in path.rglob("*") if file.is_file())
-    elif path.is_file():
-        yield path
-    elif any(mark in str(path) for mark in "*?["):
-        root = Path(path.anchor or ".")
-        yield from (f for f in root.glob(str(path.relative_to(path.anchor))) if f.is_file())
+    return (file for file in path.rglob("*") if file.is_file()) if path.is_dir() else iter((path,))
 
 
 def size_text(size: int) -> str:

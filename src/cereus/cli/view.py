@@ -15,6 +15,7 @@ from rich.text import Text
 
 from cereus.cli.wording import FLAGS, Surface, reworded
 from cereus.errors import CereusError
+from cereus.syntax.literals import time_text
 
 out = Console()
 err = Console(stderr=True)
@@ -125,7 +126,9 @@ def value_text(value: Any, day: date | None = None) -> str:
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, datetime):
-        return value.time().isoformat() if day is not None else value.isoformat(sep=" ")
+        if day is None:
+            return time_text(value)
+        return time_text(value.replace(tzinfo=None)).partition(" ")[2]
     if isinstance(value, dict):
         return ", ".join(f"{name} {value_text(part)}" for name, part in value.items())
     if isinstance(value, list):

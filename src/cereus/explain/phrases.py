@@ -17,7 +17,7 @@ from cereus.clauses.tree import (
 )
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
-from cereus.syntax.literals import duration_text
+from cereus.syntax.literals import duration_text, time_text
 
 COMPARED = {
     "=": "is",
@@ -263,9 +263,3 @@ def sentence(parts: Iterable[str]) -> str:
     text = ", ".join(part for part in parts if part)
     begin = len(text) - len(text.lstrip("("))
     return f"{text[:begin]}{text[begin : begin + 1].upper()}{text[begin + 1 :]}." if text else ""
-
-
-def time_text(value: datetime) -> str:
-    """A time as people write it: without the zeros at its end."""
-    unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
-    return value.isoformat(sep=" ", timespec=unit if value.microsecond else "seconds")

@@ -9,7 +9,7 @@ from operator import and_, or_
 from cereus.automata.model import NOTHING, PLACE_ONLY, Label
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.expr.print import condition_text
-from cereus.expr.tree import And
+from cereus.expr.tree import And, Comparison, Expression, IsNull, Not
 from cereus.plan.tests import EventTest
 from cereus.syntax.literals import quote_name
 
@@ -25,9 +25,17 @@ def test_text(test: EventTest) -> str:
     if test.stream is not None:
         name += f" of {quote_name(test.stream)}"
     if test.conditions:
-        first, *more = test.conditions
-        name += f" where {condition_text(And(test.conditions) if more else first)}"
+        first, *more = conditions = tuple(map(_in_words, test.conditions))
+        name += f" where {condition_text(And(conditions) if more else first)}"
     return f"not ({name})" if test.negated else name
+
+
+def _in_words(condition: Expression) -> Expression:
+    """`x = x`, which is left of an equality that is a key, as what it asks."""
+    match condition:
+        case Comparison("=", left, right) if left == right:
+            return Not(IsNull(left))
+    return condition
 
 
 def letters_text(chosen: Iterable[int], letters: Iterable[int], names: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ BEGUN = re.compile(r"(?P<word>\w*)(?P<dot>\.)?")
 """The word that is being written, and the dot before it, backwards: from the front, every place
 of a long word would be tried."""
 NAME = re.compile(r"[^\W\d]\w*")
+SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
 IMPORTED = re.compile(r"^%import ([a-z_.]+)\.grammar ", re.MULTILINE)
 KEYWORD = re.compile(r'"([A-Za-z_]{2,})"|/([A-Za-z_]{2,})\b')
 
@@ -73,8 +74,9 @@ def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
 
 
 def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> list[TextProblem]:
-    """The first error of a text, else its warnings."""
-    if not text.strip():
+    """The first error of a text, else its warnings; none of a statement of SQL around a clause,
+    which is for others to check."""
+    if not text.strip() or _is_statement(text, chosen):
         return []
     try:
         query = compiled(text, chosen, known)
@@ -84,6 +86,13 @@ def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
         return [TextProblem(start, max(end, start + 1), _message(error.reason, error.hint))]
     except CereusError as error:
         return [TextProblem(0, len(text), _message(error.message, error.hint))]
+
+
+def _is_statement(text: str, chosen: Language) -> bool:
+    """Whether a text in a file of SQL is no clause by itself."""
+    if not chosen.embedded or chosen.signature is None:
+        return False
+    return re.match(SPACE + chosen.signature, text, re.IGNORECASE | re.DOTALL) is None
 
 
 def _message(message: str, hint: str | None) -> str:

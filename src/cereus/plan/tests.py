@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cereus.expr.tree import And, Expression
 
@@ -18,6 +18,12 @@ class EventTest:
     stream: str | None = None
     conditions: tuple[Expression, ...] = ()
     negated: bool = False
+
+    def without(self, condition: Expression | None) -> EventTest:
+        """The same test without one of its conditions: whatever passes it passes this one."""
+        if self.negated or condition not in self.conditions:
+            return self
+        return replace(self, conditions=tuple(c for c in self.conditions if c != condition))
 
 
 @dataclass

@@ -21,6 +21,8 @@ from cereus.stream import Stream
 
 MOST_TYPES = 200
 """Types that are listed; a column with more values says something else."""
+TYPE_NAMES = ("type", "event_type", "eventtype", "event", "kind", "action", "activity")
+"""What columns are called that say what kind of event a row is."""
 GIVEN = "given"
 """The name of the events that the playground was started with."""
 
@@ -136,8 +138,7 @@ class PlayData:
         time = given.time or _time_column(table.schema)
         if given.sort and time is not None:
             table = table.sort_by(time)
-        default = "type" if "type" in table.column_names else None
-        type_ = default if given.type is None else given.type or None
+        type_ = _type_column(table.schema) if given.type is None else given.type or None
         stream = Stream(
             type=type_,
             time=time,
@@ -167,6 +168,12 @@ def _first(described: Any, most: int) -> tuple[pa.Table, bool]:
             break
     table = pa.Table.from_batches(batches, described.schema)
     return table.slice(0, most), rows > most
+
+
+def _type_column(schema: pa.Schema) -> str | None:
+    """The column that says what kind of event a row is, going by its name."""
+    texts = {f.name.lower(): f.name for f in schema if kind_of(f.type) is Kind.STRING}
+    return next((texts[name] for name in TYPE_NAMES if name in texts), None)
 
 
 def _time_column(schema: pa.Schema) -> str | None:

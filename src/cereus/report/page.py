@@ -26,6 +26,8 @@ FEW = 20
 MOST_ROWS = 2_000
 """Rows of the table; more would make the page slow."""
 MOST_DRAWN = 30
+SORTS = 'role="button" tabindex="0"'
+"""Not a <button>: on paper, Chromium would not repeat the head of the table on every page."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """What a browser lets the page do: nothing is loaded from anywhere."""
 
@@ -140,13 +142,14 @@ def _table(matches: Matches) -> Iterator[str]:
     table = matches.table.slice(0, MOST_ROWS)
     rows = cells(table)
     heads = "".join(
-        f'<th aria-sort="none"><button type="button">{escape(name)}</button></th>'
+        f'<th aria-sort="none"><span class="sorts" {SORTS}>{escape(name)}</span></th>'
         for name in table.column_names
     )
-    more = f", the first of {len(matches):,}" if len(matches) > MOST_ROWS else ""
+    if len(matches) > MOST_ROWS:
+        yield f'<p class="note">The first {MOST_ROWS:,} of {len(matches):,} matches.</p>'
     yield (
         '<p class="screen"><input id="filter" type="search" placeholder="filter" '
-        f'aria-label="filter the matches"> <span id="shown" class="note"></span>{more}</p>'
+        'aria-label="filter the matches"> <span id="shown" class="note"></span></p>'
     )
     yield (
         f'<div class="scroll"><table id="matches"><thead><tr>{heads}</tr></thead>'

@@ -1,6 +1,6 @@
 "use strict";
 // A table that sorts by a column and shows the rows that have a text. Used by reports and by the
-// playground. Columns are those whose heads have a button; `choose` may add others to a line, in
+// playground. Columns are those whose heads have a part of the class `sorts`; `choose` may add others to a line, in
 // front of them.
 function sortableTable({ table, filter, shown, rows, choose }) {
   const body = table.tBodies[0];
@@ -26,10 +26,16 @@ function sortableTable({ table, filter, shown, rows, choose }) {
     body.replaceChildren(...kept.map(line));
     shown.textContent = `${kept.length} of ${rows.length} rows`;
   };
-  const heads = table.tHead.querySelectorAll("th:has(button)");
+  const heads = table.tHead.querySelectorAll("th:has(.sorts)");
   heads.forEach((head, place) => {
     if (rows.some((row) => typeof row[place] === "number")) head.classList.add("number");
-    head.querySelector("button").onclick = () => {
+    const part = head.querySelector(".sorts");
+    part.onkeydown = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      part.click();
+    };
+    part.onclick = () => {
       down = order === place && !down;
       order = place;
       heads.forEach((other, at) =>

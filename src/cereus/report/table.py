@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.explain.phrases import time_text
+from cereus.syntax.literals import time_text
 
 
 def cells(table: pa.Table) -> list[list[Any]]:

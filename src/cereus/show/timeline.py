@@ -64,7 +64,9 @@ def timeline(
         ),
         y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
         if lanes == MATCH
-        else alt.Y(field_name(lanes), type="ordinal", title=lanes),
+        else alt.Y(
+            field_name(lanes), type="ordinal", title=lanes, sort=_sorted(matches, events, lanes)
+        ),
     )
     bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
         detail=[alt.Detail("match:O")]
@@ -133,6 +135,11 @@ def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
         return shown
     places = {name: place for place, name in enumerate(matches.query.variables)}
     return sorted(shown, key=lambda names: [places[name] for name in names.split(", ") if name])
+
+
+def _sorted(matches: Matches, events: pa.Table, lanes: str) -> Any:
+    """Lanes of variables in the order of the pattern, others in that of their values."""
+    return _order(matches, events, lanes) if lanes == "variables" else "ascending"
 
 
 def altair_module() -> Any:

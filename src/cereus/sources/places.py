@@ -126,9 +126,19 @@ def _listed(path: str, files: Files) -> Iterator[EventFile]:
     elif is_remote(path):
         yield from _remote(path, files)
     else:
-        local = unquote(path.removeprefix(LOCAL_URL)) if path.startswith(LOCAL_URL) else path
-        for each in matching(local):
+        for each in present(path):
             yield from _local(each, files)
+
+
+def present(path: str) -> list[str]:
+    """The files and directories of this machine that a path, a pattern or a URL names; an error
+    if there are none."""
+    local = unquote(path.removeprefix(LOCAL_URL)) if path.startswith(LOCAL_URL) else path
+    paths = matching(local)
+    missing = next((each for each in paths if not _exists(each)), None)
+    if missing is not None:
+        raise DataError(f"there is no file {shortened(repr(missing))}", hint="check the path")
+    return paths
 
 
 def matching(path: str) -> list[str]:
@@ -173,8 +183,6 @@ def _alternatives(pattern: str) -> list[str]:
 def _local(path: str, files: Files) -> list[EventFile]:
     """A file itself; of a directory, the files of events that are in it."""
     root = Path(path)
-    if not _exists(path):
-        raise DataError(f"there is no file {shortened(repr(path))}", hint="check the path")
     if not root.is_dir():
         return [_place(path, files)]
     inside = (each for each in sorted(root.rglob("*")) if each.is_file())

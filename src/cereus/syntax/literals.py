@@ -141,6 +141,17 @@ def duration_text(length: int) -> str:
     return f"{count} {name[:-1] if count == 1 else name}"
 
 
+def time_text(value: datetime) -> str:
+    """A time as people write it: without the zeros at its end."""
+    if getattr(value, "nanosecond", 0):  # of pandas
+        unit = "nanoseconds"
+    elif value.microsecond % 1000:
+        unit = "microseconds"
+    else:
+        unit = "milliseconds" if value.microsecond else "seconds"
+    return value.isoformat(sep=" ", timespec=unit)
+
+
 def interval(amounts: Iterable[tuple[str, str]], span: Span) -> timedelta:
     return timedelta(microseconds=microseconds(amounts, span))
 

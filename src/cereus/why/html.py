@@ -8,7 +8,7 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
 
-from cereus.explain.phrases import time_text
+from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -22,7 +22,7 @@ from cereus.expr.paths import column_at
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
-from cereus.syntax.literals import duration_text
+from cereus.syntax.literals import duration_text, time_text
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch
 from cereus.why.running.tested import Mask
@@ -147,7 +147,7 @@ def _duration_text(microseconds: float) -> str:
     exact = duration_text(length)
     if len(exact.split()[0]) <= MOST_DIGITS:
         return exact
-    size, name = next((size, name) for size, name in ROUGHLY if length >= size)
+    size, name = next((size, name) for size, name in ROUGHLY if abs(length) >= size)
     return f"{length / size:.1f} {name}"
 
 
@@ -295,4 +295,8 @@ def value_text(value: Any) -> str:
         return f"{value:.10g}"
     if isinstance(value, str):
         return repr(value)
+    if isinstance(value, datetime):
+        return time_text(value)
+    if isinstance(value, timedelta):
+        return _duration_text(value // timedelta(microseconds=1))
     return "NULL" if value is None else str(value)

@@ -3,7 +3,8 @@ rule was missed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
@@ -12,8 +13,10 @@ import numpy as np
 from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.language.anatomy import WIDER, Loosened, RuleKind
+from cereus.expr.check import coerce
+from cereus.language.anatomy import WIDER, Anatomy, Loosened, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
+from cereus.plan.tests import EventTest
 from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
 from cereus.why.running.events import EventTable
@@ -60,25 +63,31 @@ class Effects:
 
     known    the matches of the query
     centres  where events stand one of which every match of the query has, if these are few
+    conditions  those that the query asks of single events
     """
 
     events: EventTable
     known: Known
     centres: Centres | None
+    conditions: EventConditions
 
     def of(self, loosened: Loosened) -> Effect:
+        condition = self.conditions.of(loosened.rule)
+        if condition is not None and self.conditions.keeps_nothing_out(condition):
+            return Effect(RuleEffect(loosened.rule.kind, loosened.rule.text, 0))
         try:
             with sharing(SHARES):
-                return self._effect(loosened)
+                return self._effect(loosened, condition)
         except CereusError as error:
             note, rule = error.message.splitlines()[0], loosened.rule
             return Effect(RuleEffect(rule.kind, rule.text, None, note=note))
 
-    def _effect(self, loosened: Loosened) -> Effect:
+    def _effect(self, loosened: Loosened, condition: ex.Expression | None) -> Effect:
+        """`condition` is that of the rule, if it is one on single events."""
         rule, tally = loosened.rule, None
         names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
         for query in _tried(loosened, self.events):
-            more, until = self._more(query, names, self.centres if asks_the_same(rule) else None)
+            more, until = self._more(query, names, self._centres(rule, condition, query))
             matches = more[:MOST_LOOKED_AT]
             if query is loosened.much and len(more) == len(matches):
                 tally = ending(matches, self.events, until)
@@ -89,18 +98,66 @@ class Effects:
         by = measure(rule, matches, self.events)
         return _close(Effect(summary, matches, by, tally, until, more=len(more) > len(matches)))
 
+    def _centres(
+        self, rule: QueryRule, condition: ex.Expression | None, query: CompiledQuery
+    ) -> Centres | None:
+        """Where events stand one of which every match has of a query that lacks a rule."""
+        if condition is not None:
+            return self.conditions.centres_without(condition)
+        if asks_the_same(rule) and self.centres is not None:
+            return self.centres
+        return rarest(query.anatomy(self.events.schema), self.events)
+
     def _more(
         self, query: CompiledQuery, names: Sequence[str], centres: Centres | None
     ) -> tuple[list[FoundMatch], int | None]:
         """Matches of a query beside those that are known, one more than are looked at; and until
         where they were looked for."""
         anatomy = query.anatomy(self.events.schema)
-        centres = rarest(anatomy, self.events) if centres is None else centres
         if centres is not None and not len(centres):
             return [], None
         shown = anatomy.bindings if names and anatomy.bindings else query
         run = Run.of(shown, self.events, centres=centres, most=most_read(self.events))
         return list(islice(_new(run, self.known, names), MOST_LOOKED_AT + 1)), run.until
+
+
+class EventConditions:
+    """The conditions of a query on single events, and the tests that each is a part of."""
+
+    def __init__(self, anatomy: Anatomy, tests: Iterable[EventTest], events: EventTable) -> None:
+        self.anatomy, self.events = anatomy, events
+        self._tests: dict[ex.Expression, list[EventTest]] = {}
+        for test in dict.fromkeys(tests):
+            for condition in test.conditions:
+                self._tests.setdefault(condition, []).append(test)
+
+    def of(self, rule: QueryRule) -> ex.Expression | None:
+        """The condition of a rule, as tests have it; None if it is none on single events."""
+        if rule.kind is not RuleKind.CONDITION or rule.condition is None:
+            return None
+        if len(ex.variables(rule.condition)) > 1:
+            return None
+        condition = ex.without_variable(rule.condition)
+        with suppress(CereusError):  # a language may call columns otherwise
+            condition = coerce(condition, self.events.schema)
+        return condition if condition in self._tests else None
+
+    def keeps_nothing_out(self, condition: ex.Expression) -> bool:
+        """Whether no event fails the condition alone: without it the same events pass the same
+        tests, so there are the same matches."""
+        return all(self._is_implied(condition, test) for test in self._tests[condition])
+
+    def _is_implied(self, condition: ex.Expression, test: EventTest) -> bool:
+        if test.negated:
+            return False
+        pair = (test, test.without(condition))
+        with_it, without_it = self.events.tested.each_passing(pair)
+        return bool((with_it == without_it).all())
+
+    def centres_without(self, condition: ex.Expression) -> Centres | None:
+        """Where events stand one of which every match has that the query has without one of these
+        conditions."""
+        return rarest(self.anatomy, self.events, but=condition)
 
 
 def ending(matches: Sequence[FoundMatch], events: EventTable, until: int | None = None) -> Tally:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
+from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING, answer, several
 from cereus.why.html import why_html
 
@@ -242,4 +244,8 @@ def _miss_lines(why: Why) -> Iterator[str]:
 
 def _event_text(event: dict[str, Any]) -> str:
     values = {name: value for name, value in event.items() if name not in ("miss", "row")}
-    return f"{event['row']}  " + ", ".join(f"{name}={value}" for name, value in values.items())
+    shown = (
+        f"{name}={time_text(value) if isinstance(value, datetime) else value}"
+        for name, value in values.items()
+    )
+    return f"{event['row']}  " + ", ".join(shown)

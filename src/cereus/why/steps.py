@@ -116,9 +116,8 @@ class StepCounter:
         """Every step; `without` are the matches of the query without one of its rules."""
         before = True
         for number, (tested, tally) in enumerate(zip(self.tested, self.reached, strict=True)):
-            passed = self.events.tested.places(tested.passed)
-            left = passed[~tally.ends[passed]]
-            count = len(left)
+            left = self.events.tested.events(tested.passed) & ~tally.ends
+            count = int(np.count_nonzero(left))
             blamed = Blamed((), 0, count) if tally.stopped else Blamed((), count)
             if before and blamed.rest:
                 blamed = self._blamed(left, number, without)
@@ -146,30 +145,32 @@ class StepCounter:
         last = step.column is None and step.mark is None
         return last and step.query.tree == self.anatomy.query.tree
 
-    def _blamed(self, left: Rows, number: int, without: Without) -> Blamed:
-        """Each of the events at some places is blamed on the first rule without which it would
-        have been taken."""
+    def _blamed(self, left: Mask, number: int, without: Without) -> Blamed:
+        """Each of some events is blamed on the first rule without which it would have been
+        taken."""
         ended, until = list[Ended](), len(self.events)
         rules = self._rules_that_end(number)
         tried = [each for each in rules if self.tried is None or each.rule in self.tried]
+        places = np.flatnonzero(left)
         for each in tried:
-            if not len(left):
+            if not left.any():
                 break
             try:
-                tally = self._without(each, left, number, without)
+                tally = self._without(each, places, number, without)
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
-            near = left if tally.until is None else left[: np.searchsorted(left, tally.until)]
-            taken = tally.ends[near]
+            near = slice(tally.until)
+            taken = left[near] & tally.ends[near]
             blamed = int(np.count_nonzero(taken))
             if blamed:
                 ended.append(Ended(each.rule.kind, each.rule.text, blamed))
-                left = np.concatenate([near[~taken], left[len(near) :]])
+                left[near] ^= taken
             until = min(until, tally.read)
-        unseen = int(np.count_nonzero(left >= until)) if len(tried) == len(rules) else len(left)
-        return Blamed(tuple(ended), len(left) - unseen, unseen)
+        seen = until if len(tried) == len(rules) else 0
+        rest, unseen = np.count_nonzero(left[:seen]), np.count_nonzero(left[seen:])
+        return Blamed(tuple(ended), int(rest), int(unseen))
 
-    def _without(self, each: Loosened, left: Rows, number: int, without: Without) -> Tally:
+    def _without(self, each: Loosened, places: Rows, number: int, without: Without) -> Tally:
         """The matches that end at a step without a rule; as they are known, if all that may end
         at the events at some places are, or if no more would be read here."""
         known = without.get(each) if self.is_whole(number) else None
@@ -179,7 +180,7 @@ class StepCounter:
             return known
         step = self.tested[number].step
         same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
-        centres = Centres(left, asked_of_all(same, self.events, number + 1))
+        centres = Centres(places, asked_of_all(same, self.events, number + 1))
         return self.tallies.of(each.much, step, centres=centres, most=self.most)
 
     def _rules_that_end(self, number: int) -> list[Loosened]:
@@ -202,10 +203,16 @@ def _is_reached(tally: Tally) -> bool:
     return tally.stopped or bool(tally.ends.any())
 
 
-def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Centres | None:
+def rarest(
+    anatomy: Anatomy,
+    events: EventTable,
+    count: int | None = None,
+    *,
+    but: ex.Expression | None = None,
+) -> Centres | None:
     """Where the events stand that pass the step which the fewest pass, of the first steps or of
     all: every match has one of them. None where these are many, or need not be there."""
-    choices, tested = asked_of_all(anatomy, events, count), events.tested
+    choices, tested = asked_of_all(anatomy, events, count, but=but), events.tested
     if not choices:
         return None
     fewest = min(choices, key=tested.count)
@@ -214,14 +221,19 @@ def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Ce
 
 
 def asked_of_all(
-    anatomy: Anatomy, events: EventTable, count: int | None = None
+    anatomy: Anatomy,
+    events: EventTable,
+    count: int | None = None,
+    *,
+    but: ex.Expression | None = None,
 ) -> tuple[Mask, ...]:
     """The kinds of events that pass each of the first steps, or of all, where every match goes
-    through all of them."""
+    through all of them. `but` is a condition that is not asked."""
     if not anatomy.chain or not anatomy.steps:
         return ()
     tested = events.tested
-    choices = [tested.any_of(step.tests) for step in anatomy.steps[:count] if step.tests]
+    steps = [step.tests for step in anatomy.steps[:count] if step.tests]
+    choices = [tested.any_of(each.without(but) for each in tests) for tests in steps]
     return tuple(map(tested.grown, choices))
 
 

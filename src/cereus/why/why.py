@@ -12,10 +12,18 @@ from cereus.engine.interrupts import bounded, too_many_steps
 from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.notices import needed_types, types_in, unseen_types
+from cereus.plan.tests import EventTest
 from cereus.sources import Source
 from cereus.why.choice import choice
 from cereus.why.expected import ExpectedMatch, expected
-from cereus.why.misses import MOST_LOOKED_AT, Effect, Effects, ending, nearest
+from cereus.why.misses import (
+    MOST_LOOKED_AT,
+    Effect,
+    Effects,
+    EventConditions,
+    ending,
+    nearest,
+)
 from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.running.events import EventTable
 from cereus.why.running.runs import Run, matched
@@ -35,8 +43,9 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     keys = {path[0] for path in (*query.keys, *query.split(source.schema).keys)}
     events = EventTable.of(source, query.stream, read, keys)
     anatomy = query.anatomy(events.schema)
-    tests = anatomy.query.tests(events.schema)
-    events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])
+    tests: Sequence[EventTest] = anatomy.query.tests(events.schema)
+    tests = [*tests, *(test for step in anatomy.steps for test in step.tests)]
+    events.test(tests)
     centres = rarest(anatomy, events)
     with bounded(MOST_WORK) as work:
         run = Run.of(anatomy.query, events, centres=centres)
@@ -48,7 +57,8 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
         chosen = choice(anatomy, _may_help(anatomy, counter) if few else (), events, counter.most)
         if chosen.others:
             counter.tried = frozenset(each.rule for each in chosen.tried)
-        loose = Effects(events, frozenset(each.rows for each in known), centres)
+        conditions = EventConditions(anatomy, tests, events)
+        loose = Effects(events, frozenset(each.rows for each in known), centres, conditions)
         by_rule = {each: loose.of(each) for each in chosen.tried}
         steps = tuple(counter.counts({each: effect.tally for each, effect in by_rule.items()}))
     effects = list(by_rule.values())

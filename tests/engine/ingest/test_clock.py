@@ -58,6 +58,23 @@ def test_time_going_backwards_is_named_by_its_row() -> None:
         run(TWO, events("C C A C B", t=[1, 5, 6, 4, 6]), time="t")
 
 
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        (pa.array([1, 5, 4]), "4 after 5"),
+        (pa.array([1.0, 5.5, 4.25]), "4.25 after 5.5"),
+        (pa.array([0, 5500, 4000], pa.timestamp("ms")), "1970-01-01 00:00:04 after .* 00:00:05.5"),
+        (pa.array([0, 9, 8], pa.timestamp("ns", "UTC")), ".*00:00:00.000000008Z after .*0000009Z"),
+        (pa.array([0, 2, 1], pa.date32()), "1970-01-02 after 1970-01-03"),
+    ],
+)
+def test_time_going_backwards_says_from_when_to_when(times: pa.Array, what: str) -> None:
+    table = events("A A B", k=["u"] * 3).append_column("t", times)
+    for keys in ((), "k"):
+        with pytest.raises(CereusError, match=f"goes backwards at row 2.*: {what}"):
+            run(TWO, table, time="t", keys=keys)
+
+
 def test_time_going_backwards_inside_a_key() -> None:
     table = events("A A C B B", t=[5, 1, 1, 4, 2], k=["u", "v", "v", "u", "v"])
     with pytest.raises(CereusError, match="'t' goes backwards at row 3 in k='u'"):

@@ -144,3 +144,10 @@ def test_values_are_repeated_up_to_where_they_end(sizes: list[int]) -> None:
     values = np.arange(len(sizes), dtype=np.int32)
     ends = np.cumsum(sizes, dtype=np.int64)
     assert codes.repeated(values, ends).tolist() == np.repeat(values, sizes).tolist()
+
+
+@given(st.lists(st.integers(0, 5), max_size=20), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_rows_of_chosen_keys_and_their_numbers(numbers: list[int], chosen: list[bool]) -> None:
+    keys, flags = np.array(numbers, np.int32), np.array(chosen)
+    assert codes.flags_of_keys(keys, flags.view(np.uint8)).tolist() == [chosen[n] for n in numbers]
+    assert codes.counts_of_keys(keys, 6).tolist() == [numbers.count(n) for n in range(6)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from cereus.cli import options as opt
+from cereus.cli.as_json import errors_as_json, write_json
 from cereus.cli.groups import (
     ColumnOptions,
     LanguageOptions,
@@ -45,13 +45,14 @@ def why(
     sort: opt.Sort = False,
 ) -> None:
     """Say why a query has few matches: what each step takes, what ends the rest, near misses."""
-    compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
-    if match is None:
-        answer: Any = compiled.why(read, most=most)
-    else:
-        answer = compiled.why_not(read, rows_of(match))
+    with errors_as_json(as_json):
+        compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
+        if match is None:
+            answer: Any = compiled.why(read, most=most)
+        else:
+            answer = compiled.why_not(read, rows_of(match))
     if as_json:
-        typer.echo(json.dumps(answer.to_dict(), default=str, indent=2, ensure_ascii=False))
+        write_json(ok=True, **answer.to_dict())
     else:
         out.print(Text(str(answer)), soft_wrap=True)
 

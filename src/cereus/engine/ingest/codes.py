@@ -22,6 +22,7 @@ else:
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Masks = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
 
 NUMBER = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -454,6 +455,32 @@ def rows_of_keys(
             out[used] = i
             used += chosen[keys[i]]
     return result[:used]
+
+
+def flags_of_keys(
+    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
+) -> Flags:
+    """For every row whether its key is chosen."""
+    result = empty(keys.shape[0], np.uint8)
+    out: cython.uchar[::1] = result
+    i: cython.longlong
+    with cython.nogil:
+        for i in range(keys.shape[0]):
+            out[i] = chosen[keys[i]]
+    return result.view(np.bool_)
+
+
+def counts_of_keys(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> Ints:
+    """How many rows each key has. Four counters a key, as rows of one key often lie together and
+    would wait for each other."""
+    counts = filled((n_keys, 4), 0, np.int64)
+    out: cython.longlong[:, ::1] = counts
+    i: cython.longlong
+    with cython.nogil:
+        for i in range(keys.shape[0]):
+            out[keys[i], i & 3] += 1
+    result: Ints = counts.sum(axis=1)
+    return result
 
 
 def group_rows(

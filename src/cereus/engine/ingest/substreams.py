@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import astuple, replace
 from typing import Any, TypeVar
@@ -11,17 +12,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest import codes
-from cereus.engine.ingest.clock import RowNumbers, read
+from cereus.engine.ingest.clock import RowNumbers, as_times, read
 from cereus.engine.ingest.first_look import FirstLookError, LocalSubstreams
 from cereus.engine.ingest.keys import KeyIndex, local_keys
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
+from cereus.expr.paths import type_at
 from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Number = TypeVar("Number", np.int32, np.int64)
+ZEROS = re.compile(r"(?:\.|(\.\d*[1-9]))0+(?=Z?$)")
+"""At the end of a fraction: they say nothing."""
 
 
 class Substreams:
@@ -31,7 +35,7 @@ class Substreams:
     def __init__(
         self, paths: tuple[tuple[str, ...], ...], schema: pa.Schema, watched: tuple[str, ...]
     ) -> None:
-        self.paths = paths
+        self.paths, self.schema = paths, schema
         self.fields = [key_field(schema, path) for path in paths]
         self.watched = watched
         self.forget()
@@ -95,7 +99,7 @@ class Substreams:
             return np.zeros(rows, np.int32), local
         keys = local_keys(self._columns(batch, places))
         size = keys.distinct.num_rows
-        counts = np.bincount(keys.numbers, minlength=size)
+        counts = codes.counts_of_keys(keys.numbers, size)
         first = last = np.zeros(0, np.int64)
         if len(times):
             of_rows = times if places is None else taken(times, places)
@@ -136,31 +140,34 @@ class Substreams:
         if not len(values):
             return
         latest = self.latest[what]
+        checked_values = values
         if not self.paths:
-            row = (
-                -1
-                if codes.ascending(values)
-                else int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
-            )
-            row = 0 if values[0] < latest[0] else row
+            row, before = _first_backward(values, int(latest[0]))
             latest[0] = values[-1]
         else:
-            values_of_keys = values
             if len(values) != len(keys):
                 assert places is not None
-                values_of_keys = taken(values, places)
+                checked_values = taken(values, places)
             if what == "time":
-                self._refuse_closed(column, values_of_keys, keys, places, rows)
+                self._refuse_closed(column, checked_values, keys, places, rows)
                 self.progress.see(values, codes.ascending(values))
-            row = codes.first_backward(keys, values_of_keys, latest)
+            row = codes.first_backward(keys, checked_values, latest)
+            before = int(latest[keys[row]]) if row >= 0 else NEVER
         if row >= 0:
             of_all = not self.paths or len(keys) == len(values)
             place = row if places is None or of_all else int(places[row])
             where = f" in {self.index.describe(int(keys[row]))}" if self.paths else ""
             raise DataError(
-                f"{column!r} goes backwards at row {rows.of_selected(place)}{where}",
+                f"{column!r} goes backwards at row {rows.of_selected(place)}{where}: "
+                + " after ".join(self._texts(str(column), [int(checked_values[row]), before])),
                 hint=f"sort the events by {column!r} first, or run with sort=True",
             )
+
+    def _texts(self, column: str, values: list[int]) -> list[str]:
+        """Values of a watched column as they are written in the events."""
+        kind = type_at(self.schema, tuple(column.split(".")))
+        texts: list[str] = as_times(np.array(values), kind).cast(pa.string()).to_pylist()
+        return [ZEROS.sub(r"\1", text) for text in texts]
 
     def _refuse_closed(
         self, column: str | None, times: Ints, keys: Codes, places: Ints | None, rows: RowNumbers
@@ -197,6 +204,16 @@ class Substreams:
             checked.integer(each, "the progress of time")
         checked.flag(in_order, "the order of time")
         self.progress = Progress(latest, in_order, promised, closed)
+
+
+def _first_backward(values: Ints, latest: int) -> tuple[int, int]:
+    """The first value that is smaller than the one before it, or -1, and the one before."""
+    if values[0] < latest:
+        return 0, latest
+    if codes.ascending(values):
+        return -1, NEVER
+    row = int(np.flatnonzero(values[1:] < values[:-1])[0])
+    return row + 1, int(values[row])
 
 
 def per_key(saved: Any, what: str, keys: int) -> Ints:

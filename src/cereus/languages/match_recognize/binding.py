@@ -8,8 +8,9 @@ and leave the rest to the expression language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 
@@ -71,6 +72,9 @@ def attribute(leaf: int) -> ex.Attribute:
     return ex.Attribute((str(leaf),))
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True)
 class Bound:
     """A clause over a schema. Columns are named as the table names them."""
@@ -81,6 +85,13 @@ class Bound:
     order: tuple[tree.Order, ...]
     measures: tuple[tuple[str, Formula], ...]
     define: dict[str, Formula]
+    _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def once(self, what: str, make: Callable[[], T]) -> T:
+        """What follows from the clause and its conditions alone, made when it is first needed."""
+        if what not in self._known:
+            self._known[what] = make()
+        return cast(T, self._known[what])
 
     @property
     def other_columns(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 
 from cereus.clauses.tree import TIMEOUTS as TIMEOUTS
 from cereus.errors import Span
@@ -291,6 +292,11 @@ class Clause:
 
     def variables(self) -> tuple[str, ...]:
         """The variables of the pattern, in the order in which they first stand there."""
+        return self._variables
+
+    @cached_property
+    def _variables(self) -> tuple[str, ...]:
+        """Kept, as whatever is worked out for a clause asks for them."""
         names = (node.name for node in self.pattern.walk() if isinstance(node, Variable))
         return tuple(dict.fromkeys(names))
 

@@ -206,7 +206,7 @@ function failed(panel, reply) {
 
 function tableOf(columns, label) {
   const heads = columns.map((name) => {
-    const head = make("th", {}, make("button", { type: "button", textContent: name }));
+    const head = make("th", {}, make("button", { type: "button", className: "sorts", textContent: name }));
     head.setAttribute("aria-sort", "none");
     return head;
   });

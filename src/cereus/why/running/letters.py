@@ -43,7 +43,7 @@ class KnownLetters:
         kinds = self._kinds[self._places]
         size = len(self._passing[0])
         numbers = np.full(size, -1, np.int32)
-        for kind in np.flatnonzero(np.bincount(kinds, minlength=size)).tolist():
+        for kind in np.flatnonzero(codes.counts_of_keys(kinds, size)).tolist():
             letter = sum(1 << bit for bit, passed in enumerate(self._passing) if passed[kind])
             if letter or keep_all:
                 numbers[kind] = known.setdefault(letter, len(known))

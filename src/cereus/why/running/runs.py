@@ -37,6 +37,11 @@ class Centres:
     def __len__(self) -> int:
         return len(self.places)
 
+    @property
+    def begin(self) -> float:
+        """The place of the first of them."""
+        return int(self.places[0]) if len(self.places) else np.inf
+
 
 @dataclass(frozen=True)
 class Run:
@@ -73,6 +78,8 @@ class Run:
             places, until = within
             return Run(query, events, _relevant(query, events, places), until, centred=True)
         until = None if most is None or most >= len(events) else most
+        if until is not None and centres is not None and centres.begin >= until:
+            return Run(query, events, np.zeros(0, np.int64), until, centred=True)
         return Run(query, events, _relevant(query, events, slice(0, until or len(events))), until)
 
     def results(self) -> Iterator[pa.RecordBatch]:

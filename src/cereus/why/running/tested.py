@@ -48,7 +48,7 @@ class TestedEvents:
         was before it. Their order stays, so kinds that are as many as before are the same."""
         self._places: dict[bytes, Places] = {}
         self._passing: dict[EventTest, Mask] = {}
-        self._counts = np.bincount(self.kinds, minlength=self._size)
+        self._counts = codes.counts_of_keys(self.kinds, self._size)
         self._holds = {
             condition: np.array([letter >> bit & 1 for letter in letters_seen], bool)
             for bit, condition in enumerate(conditions)
@@ -80,7 +80,7 @@ class TestedEvents:
             self._parents.append((self._size, parents))
         self._size = len(chosen)
         self._passing, self._places = {}, {}
-        self._counts = np.bincount(self.kinds, minlength=self._size)
+        self._counts = codes.counts_of_keys(self.kinds, self._size)
 
     def passing(self, test: EventTest) -> Mask:
         """The kinds of events that pass a test."""
@@ -120,9 +120,7 @@ class TestedEvents:
 
     def events(self, choice: Mask) -> Mask:
         """Which events are of one of these kinds."""
-        chosen = np.zeros(len(self.kinds), bool)
-        chosen[self.places(choice)] = True
-        return chosen
+        return codes.flags_of_keys(self.kinds, _flags(choice))
 
     def are(self, choice: Mask, places: Places) -> Mask:
         """Which of the events at some places are of one of these kinds."""
@@ -138,6 +136,10 @@ class TestedEvents:
 
     def places_before(self, end: int, choice: Mask) -> Places:
         """Where events of these kinds stand among the first so many."""
-        chosen = np.append(choice, False)  # there may be no kind at all
-        places = codes.rows_of_keys(self.kinds[:end], chosen.view(np.uint8))
+        places = codes.rows_of_keys(self.kinds[:end], _flags(choice))
         return places.copy()  # not the memory of all events
+
+
+def _flags(choice: Mask) -> npt.NDArray[np.uint8]:
+    """A choice as compiled code reads it; there may be no kind at all."""
+    return (choice if len(choice) else np.zeros(1, bool)).view(np.uint8)

@@ -72,7 +72,8 @@ def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:
     def unchosen(node: cel.Formula) -> cel.Formula:
         return replace(node, right=_unchosen(node.right)) if isinstance(node, cel.Unless) else node
 
-    return bottom_up(formula, unchosen)
+    has_exceptions = any(isinstance(node, cel.Unless) for node in formula.walk())
+    return bottom_up(formula, unchosen) if has_exceptions else formula
 
 
 def _unchosen(node: cel.Formula) -> cel.Formula:

@@ -68,6 +68,11 @@ class RowConditions:
 
 
 def row_conditions(bound: Bound) -> RowConditions:
+    """What the variables ask of single rows, or of rows at a constant distance."""
+    return bound.once("row conditions", lambda: _row_conditions(bound))
+
+
+def _row_conditions(bound: Bound) -> RowConditions:
     truths: dict[str, tuple[Part, ...]] = {}
     meaning: dict[str, int] = {}
     always = 0

@@ -32,6 +32,10 @@ class Part:
 
 def parts(bound: Bound, variable: str) -> tuple[Part, ...]:
     """The conjuncts of a variable's condition."""
+    return bound.once(f"parts of {variable}", lambda: _parts(bound, variable))
+
+
+def _parts(bound: Bound, variable: str) -> tuple[Part, ...]:
     formula = bound.define.get(variable)
     if formula is None:
         return ()

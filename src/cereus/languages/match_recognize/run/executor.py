@@ -150,7 +150,8 @@ class RecognizingExecutor(Executor):
     def stop(self) -> Iterator[pa.RecordBatch]:
         rows = self._ordered(self._kept_back())
         if rows.num_rows:
-            yield from self._decided(self.keys.push(rows, self.keys.codes(rows)), ends_open=True)
+            taken = self.keys.push(rows, self.keys.codes(rows))
+            yield from self._decided(taken, ends_open=True, goes_on=False)
 
     def _kept_back(self) -> pa.Table:
         """In one piece: every column is read several times, and would be put together each time."""
@@ -158,8 +159,11 @@ class RecognizingExecutor(Executor):
         self._deferred = []
         return table
 
-    def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
-        """What the matches emit that are decided now; they are forgotten afterwards."""
+    def _decided(
+        self, rows: SortedRows, *, ends_open: bool, goes_on: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        """What the matches emit that are decided now; if more rows may come, they are forgotten
+        afterwards."""
         keys = self.keys
         self._check_order(rows)
         lows, highs = rows.bounds[:-1], rows.bounds[1:].copy()
@@ -187,8 +191,9 @@ class RecognizingExecutor(Executor):
             unmatched = _unmatched(matched, old, streams.resume, covered)
         of = cells(matched, clause.rows, unmatched)
         result = whole.columns(self.bound, rows, matched, of, self.unit) if len(of) else None
-        np.maximum.at(covered, matched.partition, np.maximum(matches.ends, matches.starts + 1))
-        keys.carry_on(rows, streams, covered, self.before)
+        if goes_on:
+            np.maximum.at(covered, matched.partition, np.maximum(matches.ends, matches.starts + 1))
+            keys.carry_on(rows, streams, covered, self.before)
         if result is not None:
             yield _counted(result, self.finder)
 
