@@ -95,7 +95,7 @@ class Substreams:
             return np.zeros(rows, np.int32), local
         keys = local_keys(self._columns(batch, places))
         size = keys.distinct.num_rows
-        counts = np.bincount(keys.numbers, minlength=size)
+        counts = codes.count_keys(keys.numbers, size)
         first = last = np.zeros(0, np.int64)
         if len(times):
             of_rows = times if places is None else taken(times, places)

@@ -10,6 +10,7 @@ that have nothing left to do take over.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -23,7 +24,8 @@ from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.spread import cuts
 
-Ints = npt.NDArray[np.int64]
+Measures = npt.NDArray[np.int64] | range
+"""Of rows; their numbers, where the window counts them."""
 MOST_OVERLAP = 0.25
 """Slices that would read more than this part of their rows twice are not worth it."""
 MOST_ROWS = 1 << 21
@@ -58,14 +60,14 @@ class SlicePart:
     before: tuple[tuple[int, pa.RecordBatch], ...] | None
     first: int
     rows: pa.RecordBatch
-    measures: Ints
+    measures: Measures
     begins: bool
     closes: bool
 
     def refuse_backwards(self) -> None:
         """The rows before a slice are found by the order of their measures. Whoever reads a part
         looks whether its rows have that order, and gives no results otherwise."""
-        if not codes.ascending(self.measures):
+        if not isinstance(self.measures, range) and not codes.ascending(self.measures):
             raise NotSplitError("times are not in order")
 
 
@@ -73,7 +75,7 @@ class SlicePart:
 class _Recent:
     first: int
     batch: pa.RecordBatch
-    measures: Ints
+    measures: Measures
 
 
 class TimeSlices:
@@ -104,10 +106,10 @@ class TimeSlices:
         self._forget(int(measures[-1]))
         return parts
 
-    def _measures(self, batch: pa.RecordBatch) -> Ints:
+    def _measures(self, batch: pa.RecordBatch) -> Measures:
         if self._clock.path is None:  # the window counts rows
             self._counted += batch.num_rows
-            return np.arange(self._counted - batch.num_rows, self._counted)
+            return range(self._counted - batch.num_rows, self._counted)
         column = read(batch, self._clock.path, "the window's column")
         measures = as_integers(column, "the window's column", RowNumbers())
         if self._recent and measures[0] < self._recent[-1].measures[-1]:
@@ -155,7 +157,7 @@ class TimeSlices:
         before: list[tuple[int, pa.RecordBatch]] = []
         for each in reversed(self._recent):
             stop = begin if each is here else each.batch.num_rows
-            start = int(np.searchsorted(each.measures[:stop], floor))
+            start = bisect_left(each.measures, floor, 0, stop)
             if start < stop:
                 before.insert(0, (each.first + start, each.batch.slice(start, stop - start)))
             if start > 0:
