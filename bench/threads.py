@@ -35,7 +35,7 @@ TIMES_OVER = 16
 ROUNDS = 3
 CLOCK_ROUNDS = 5
 SMALL_ROUNDS = 15
-SMALL = (65_536, 131_072, 200_000, 262_144, 400_000)
+SMALL = (65_536, 131_072, 262_144, 400_000, 600_000)
 KEYED = cereus.Stream(type="type", time="stock_time", unit="ms", keys="name")
 ROWS = cereus.Stream(time="stock_time", unit="ms")
 

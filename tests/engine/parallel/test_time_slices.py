@@ -42,7 +42,7 @@ def test_parts_of_the_last_slices_become_shorter_and_are_never_too_short() -> No
         ends = part_ends(50, 50 + size, 10)
         sizes = [end - begin for begin, end in pairwise([50, *ends, 50 + size])]
         assert sum(sizes) == size
-        assert size < 40 or (min(sizes) >= 10 and sizes[-1] < 40)
+        assert size < 30 or (min(sizes) >= 10 and sizes[-1] < 30)
         assert all(size > later for size, later in pairwise(sizes[:-1]))
 
 

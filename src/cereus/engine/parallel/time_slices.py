@@ -39,10 +39,10 @@ def slice_ends(rows: int, threads: int, least: int) -> list[int]:
 
 
 def part_ends(begin: int, end: int, least: int) -> list[int]:
-    """Where the parts of one of the last slices end: each is three quarters of what is left."""
+    """Where the parts of one of the last slices end: each is two thirds of what is left."""
     ends: list[int] = []
-    while end - begin >= 4 * least:
-        begin += 3 * (end - begin) // 4
+    while end - begin >= 3 * least:
+        begin += 2 * (end - begin) // 3
         ends.append(begin)
     return ends
 
