@@ -13,6 +13,7 @@ import cereus
 from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.parallel.ahead import InTurn, Look
 from cereus.engine.parallel.run import ParallelRun
+from cereus.engine.parallel.workers import Workers
 from cereus.sources import source
 
 STREAM = cereus.Stream(time="t", unit="s")
@@ -79,8 +80,37 @@ def test_who_waits_for_a_piece_looks_at_the_next() -> None:
     ],
 )
 def test_a_run_that_is_left_early_leaves_no_thread(text: str, how: str) -> None:
+    before = set(threading.enumerate())
     run = started(text, 3)
     batches = run.batches()
     assert next(batches).num_rows and run.how == how
     batches.close()  # type: ignore[attr-defined]
-    assert not [t for t in threading.enumerate() if t.name.startswith("cereus")]
+    assert set(threading.enumerate()) <= before
+
+
+def test_the_threads_of_a_run_that_ended_are_those_of_the_next() -> None:
+    used: list[set[int]] = []
+    for _ in range(2):
+        with Workers(3) as workers:
+            together = threading.Barrier(3)
+
+            def here(_: int, together: threading.Barrier = together) -> int:
+                together.wait()
+                return threading.get_ident()
+
+            used.append(set(workers.map(here, range(3))))
+    assert len(used[0]) == 3 and used[0] == used[1]
+
+
+def test_what_is_left_to_do_when_threads_are_left_is_not_begun() -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        goes_on.wait()
+
+    with Workers(1) as workers:
+        running, waiting = workers.submit(first), workers.submit(begun.clear)
+        begun.wait()
+        threading.Timer(0.01, goes_on.set).start()
+    assert running.done() and waiting.cancelled() and begun.is_set()

@@ -334,3 +334,14 @@ def test_zeros_of_both_signs_are_one_key_and_so_are_all_nans(pattern: str, encod
         keys = keys.dictionary_encode() if encoded else keys
         ways = list(assert_same(query, pa.table({"type": kinds, "t": times, "k": keys})))
         assert ways == ["time" if window.endswith("seconds") else "key"] * 2
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.int16(), pa.int32()])
+def test_keys_that_are_dictionaries_with_nulls_are_dealt_out(index: pa.DataType) -> None:
+    """Their places in the dictionary, however wide, become numbers of keys."""
+    names = pa.array(["a", None, "b", "c"] * 20).dictionary_encode()
+    key = names.cast(pa.dictionary(index, pa.string()))
+    events = pa.table({"type": ["A", "A", "B", "A", "B"] * 16, "t": range(80), "k": key})
+    query = cereus.compile("SELECT * WHERE A ; B PARTITION BY [k]", stream=STREAM)
+    how, found = in_parts(query, events, 2)
+    assert how == "key" and found == list(query.run(events, threads=1))

@@ -13,7 +13,13 @@ import cereus
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.parallel.sharing import NotSplitError
-from cereus.engine.parallel.time_slices import MOST_ROWS, SlicePart, TimeSlices, slice_ends
+from cereus.engine.parallel.time_slices import (
+    MOST_ROWS,
+    SlicePart,
+    TimeSlices,
+    part_ends,
+    slice_ends,
+)
 from cereus.sources import source
 from tests.volume import volume
 
@@ -22,14 +28,22 @@ SCHEMA = pa.schema({"type": pa.string(), "t": pa.int64(), "k": pa.int64()})
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
-def test_slices_come_in_rounds_and_the_last_round_is_short(threads: int) -> None:
+def test_slices_are_equal_and_come_in_rounds(threads: int) -> None:
     for rows in (2 * threads, 1_000, 10_000, 12_345_678):
         ends = slice_ends(rows, threads, 1)
         sizes = [end - begin for begin, end in pairwise([0, *ends])]
         assert ends[-1] == rows and len(ends) % threads == 0
         assert min(sizes) >= 1 and max(sizes) <= MOST_ROWS
-        assert max(sizes[-threads:]) - min(sizes[-threads:]) <= 1
-        assert rows < 1_000 or 3 * sizes[-1] < rows / threads
+        assert max(sizes) - min(sizes) <= 1
+
+
+def test_parts_of_the_last_slices_become_shorter_and_are_never_too_short() -> None:
+    for size in (3, 4, 100, 1_000, 123_456):
+        ends = part_ends(50, 50 + size, 10)
+        sizes = [end - begin for begin, end in pairwise([50, *ends, 50 + size])]
+        assert sum(sizes) == size
+        assert size < 30 or (min(sizes) >= 10 and sizes[-1] < 30)
+        assert all(size > later for size, later in pairwise(sizes[:-1]))
 
 
 def test_few_rows_are_one_slice_for_each_thread_that_has_enough() -> None:
@@ -52,6 +66,7 @@ def parts_of(times: list[int], size: int, seconds: int, **options: int | bool) -
 
 
 def before(part: SlicePart) -> list[int]:
+    assert part.before is not None
     return [row + place for row, batch in part.before for place in range(batch.num_rows)]
 
 
@@ -114,3 +129,43 @@ def test_slices_of_any_length_give_the_rows_of_one_thread(
         assert sorted(map(str, found)) == sorted(map(str, expected))
         assert [row["end"] for row in found] == [row["end"] for row in expected]
         assert run.how in (("time",) if run.always else ("time", "key", "ahead"))
+
+
+@pytest.mark.parametrize("keys", ["", "PARTITION BY [k]"])
+def test_parts_that_others_take_over_give_the_rows_of_one_thread(
+    keys: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here all of them are taken over, the last one first."""
+    module = import_module("cereus.engine.parallel.by_time")
+    monkeypatch.setattr(module, "_read_slice", lambda free, slice: None)
+    monkeypatch.setattr(import_module("cereus.sources.source"), "BATCH_ROWS", 70)
+    for seed in range(volume(4, 40)):
+        draw = Random(seed)
+        size = draw.randint(100, 240)
+        kinds, key = draw.choices("AABC", k=size), draw.choices(range(4), k=size)
+        times = sorted(draw.choices(range(200), k=size))
+        table = pa.table({"type": kinds, "t": times, "k": key}, SCHEMA)
+        query = cereus.compile(f"SELECT * WHERE A ; B {keys} WITHIN 7 seconds", stream=STREAM)
+        run = query._start(source(table, STREAM), None, draw.randint(2, 4))
+        run.least, run.always = draw.randint(1, 9), True
+        found = [row for batch in run.batches() for row in batch.to_pylist()]
+        expected = list(query.run(table, threads=1))
+        assert run.how == "time" and sorted(map(str, found)) == sorted(map(str, expected))
+        assert [row["end"] for row in found] == [row["end"] for row in expected]
+
+
+def test_times_that_go_backwards_from_one_key_to_another_are_seen_in_every_slice() -> None:
+    """The reader sees it where it looks at all rows; where it does not, the slice does."""
+    for where in (None, "k >= 0"):
+        for back in (5, 50, 95):
+            times = list(range(100))
+            times[back], times[back - 1] = times[back - 1], times[back]
+            keys = [n % 2 for n in range(100)]
+            table = pa.table({"type": ["A", "B"] * 50, "t": times, "k": keys}, SCHEMA)
+            stream = cereus.Stream(time="t", unit="s", where=where)
+            text = "SELECT * WHERE A ; B PARTITION BY [k] WITHIN 3 seconds"
+            query = cereus.compile(text, stream=stream)
+            run = query._start(source(table, stream), None, 2)
+            run.least, run.always = 10, True
+            list(run.batches())
+            assert run.how == "key"

@@ -146,6 +146,12 @@ class BatchReader:
     def key_index(self) -> KeyIndex:
         return self.substreams.index
 
+    @property
+    def sees_all_times(self) -> bool:
+        """Whether time goes on from row to row is looked at: no row is left out before that."""
+        every = self.where.condition is None and not self.reading.streams
+        return every and self.stream.time is not None
+
     def number_rows(self, row: int) -> None:
         """The next rows are the input's from this one on."""
         self.row = row
@@ -165,13 +171,15 @@ class BatchReader:
         places, classes = self.letters.classify(
             batch, letters, costs, keep_all=self.reading.keeps_all
         )
-        every = self.reading.every_key
+        every = self.reading.every_key and bool(self.reading.keys)
         times = self._times(batch, RowNumbers(0, selected))
         keys, substreams = self.substreams.look(batch, None if every else places, times)
         positions = NO_INTS
-        if counted:
+        if counted and substreams.distinct is None:
+            positions = places
+        elif counted:
             before = np.zeros(len(substreams.counts), np.int64)
-            positions = codes.count_positions(keys, before)[places]
+            positions = taken(codes.count_positions(keys, before), places)
         return FirstLook(
             size,
             selected,
@@ -297,7 +305,7 @@ class BatchReader:
         keys = self.substreams.codes(batch, None if every else places)
         self.substreams.check_order("time", self.stream.time, times, keys, places, rows)
         positions = self._positions(keys, places) if counted else zeros(len(places))
-        return _Seen(places, classes, keys[places] if every else keys, positions)
+        return _Seen(places, classes, taken(keys, places) if every else keys, positions)
 
     def _seen_ahead(self, looked: LookedAt) -> _Seen:
         """The same, of rows that were looked at before."""

@@ -442,19 +442,33 @@ def times_of_keys(
 
 
 def rows_of_keys(
-    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
-) -> Ints:
-    """The rows whose keys are chosen."""
+    places: cython.const[cython.longlong][::1],
+    classes: cython.const[cython.int][::1],
+    keys: cython.const[cython.int][::1],
+    positions: cython.const[cython.longlong][::1],
+    numbers: cython.const[cython.int][::1],
+) -> tuple[Ints, Codes, Codes, Ints]:
+    """The places, classes, new numbers of keys, and positions, if there are any, of the rows whose
+    keys have a number: that of the others is below zero."""
     n: cython.longlong = keys.shape[0]
-    result = empty(n, np.int64)
-    out: cython.longlong[::1] = result
+    counted: cython.bint = positions.shape[0] > 0
+    chosen = empty(n + 1, np.int64), empty(n + 1, np.int32), empty(n + 1, np.int32)
+    in_key = empty(n + 1 if counted else 0, np.int64)
+    to_places: cython.longlong[::1] = chosen[0]
+    to_classes: cython.int[::1] = chosen[1]
+    to_keys: cython.int[::1] = chosen[2]
+    to_positions: cython.longlong[::1] = in_key
     i: cython.longlong
     used: cython.longlong = 0
     with cython.nogil:
-        for i in range(n):
-            out[used] = i
-            used += chosen[keys[i]]
-    return result[:used]
+        for i in range(n):  # every row is written, and stays if the next one goes behind it
+            to_places[used] = places[i]
+            to_classes[used] = classes[i]
+            to_keys[used] = numbers[keys[i]]
+            if counted:
+                to_positions[used] = positions[i]
+            used += numbers[keys[i]] >= 0
+    return chosen[0][:used], chosen[1][:used], chosen[2][:used], in_key[:used]
 
 
 def flags_of_keys(
@@ -471,8 +485,8 @@ def flags_of_keys(
 
 
 def counts_of_keys(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> Ints:
-    """How many rows each key has. Four counters a key, as rows of one key often lie together and
-    would wait for each other."""
+    """How many rows each key has; `numpy.bincount` holds the interpreter's lock. Four counters a key,
+    as rows of one key often lie together and would wait for each other."""
     counts = filled((n_keys, 4), 0, np.int64)
     out: cython.longlong[:, ::1] = counts
     i: cython.longlong

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
-from cereus.engine.memory import empty, taken
+from cereus.engine.memory import empty
 from cereus.errors import DataError
 
 Ints = npt.NDArray[np.int64]
@@ -83,14 +83,16 @@ class FirstLook:
     def of_shard(self, shards: Shards, shard: int) -> FirstLook:
         """The rows with keys of one shard alone; `shards` has that of each substream."""
         mine = shards == shard
-        rows = codes.rows_of_keys(self.keys, mine.view(np.uint8))
-        numbers = (np.cumsum(mine) - 1).astype(np.int32)
+        numbers = np.where(mine, np.cumsum(mine) - 1, -1).astype(np.int32)
+        places, classes, keys, positions = codes.rows_of_keys(
+            self.places, self.classes, self.keys, self.positions, numbers
+        )
         return replace(
             self,
-            places=taken(self.places, rows),
-            classes=taken(self.classes, rows),
-            keys=codes.values_at(numbers, taken(self.keys, rows)),
-            positions=taken(self.positions, rows) if len(self.positions) else self.positions,
+            places=places,
+            classes=classes,
+            keys=keys,
+            positions=positions,
             substreams=self.substreams.only(mine),
             costs=self.costs if shard == 0 else Costs(),
         )

@@ -29,7 +29,7 @@ class LocalKeys(NamedTuple):
     """The keys of some rows, numbered among themselves: the number of each row's key, and the
     distinct keys in the order in which they first come."""
 
-    numbers: npt.NDArray[Any]
+    numbers: npt.NDArray[np.int32]
     distinct: pa.RecordBatch
 
 
@@ -178,7 +178,8 @@ def _combined(columns: list[pa.Array]) -> LocalKeys:
     encoded = [_dictionary(column) for column in columns]
     local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
     if len(columns) == 1:
-        return LocalKeys(local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names))
+        distinct = pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
+        return LocalKeys(local.astype(np.int32, copy=False), distinct)
     local, size = local.astype(np.int64), len(encoded[0].dictionary)
     for each in encoded[1:]:
         if size * len(each.dictionary) > LARGEST_CODE:  # number the combinations that occur

@@ -2,25 +2,89 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.key_order import KeyOrder, PartResults, with_all_keys
 from cereus.engine.parallel.merging import merged
-from cereus.engine.parallel.sharing import NotSplitError, Sharing
+from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.time_slices import SlicePart, TimeSlices
 from cereus.engine.parallel.workers import Workers
 
-_Free = SimpleQueue[tuple[Executor, Sharing]]
-_Slice = list[tuple[SlicePart, Future[PartResults]]]
+
+class _Task(NamedTuple):
+    """A part of a slice, and what it gives."""
+
+    part: SlicePart
+    results: Future[PartResults]
+
+
+class _Slice:
+    """The parts of a slice that nobody has begun with. Whoever reads it takes the first; others,
+    who have nothing left to do, the last."""
+
+    def __init__(self) -> None:
+        self._tasks: deque[_Task] = deque()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def add(self, task: _Task) -> None:
+        self._tasks.append(task)
+
+    def take_first(self) -> _Task | None:
+        with self._lock:
+            return self._tasks.popleft() if self._tasks else None
+
+    def take_last(self) -> _Task | None:
+        """If one can begin with it."""
+        with self._lock:
+            if not self._tasks or self._tasks[-1].part.before is None:
+                return None
+            return self._tasks.pop()
+
+
+class _SliceReader:
+    """Reads parts of slices, as one of several."""
+
+    def __init__(self, run: BaseRun, clock: Clock) -> None:
+        self._executor, self.sharing = run.shared()
+        self._sees_order = clock.follows_time and self.sharing.sees_all_times
+
+    def read(self, task: _Task, *, begins: bool) -> None:
+        """Read a part, behind the one before it or to begin with."""
+        try:
+            task.results.set_result(self._results(task.part, begins))
+        except BaseException as error:
+            task.results.set_exception(error)
+            raise
+
+    def _results(self, part: SlicePart, begins: bool) -> PartResults:
+        if not self._sees_order:
+            part.refuse_backwards()
+        if begins:
+            self._executor.forget()
+            for first, batch in part.before or ():
+                self.sharing.number_rows(first)
+                for _ in self._executor.push(batch):
+                    pass
+        self.sharing.number_rows(part.first)
+        results = self.sharing.ordered(self._executor.push(part.rows))
+        if self._sees_order:
+            self.sharing.refuse_backwards()
+        return with_all_keys(self.sharing, results)
+
+
+_Free = SimpleQueue[_SliceReader]
 
 
 class _Begun(NamedTuple):
@@ -38,13 +102,32 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
     clock = Clock(run.split.window, run.stream, run.schema)
     rows = run.rows if run.at_hand else None
     slices = TimeSlices(clock, run.threads, least=run.least, always=run.always, rows=rows)
-    free: _Free | None = None
+    free: _Free = SimpleQueue()
+    readers = 0
     order = KeyOrder([])
-    slice: _Slice = []
+    slice = _Slice()
+    last: deque[_Slice] = deque(maxlen=run.threads)
     closed = 0
     begun: deque[_Begun] = deque()
     joined: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
     with Workers(run.threads) as workers:
+
+        def one_more_reader() -> None:
+            nonlocal readers, order
+            reader = _SliceReader(run, clock)
+            if not readers:
+                order = KeyOrder([each.substreams.fields for each in reader.sharing.readers])
+            readers += 1
+            free.put(reader)
+
+        def close() -> None:
+            """Let the slice be read; of the first ones each has a reader of its own."""
+            nonlocal slice, closed
+            if readers < run.threads:
+                one_more_reader()
+            workers.submit(_read_slice, free, slice)
+            last.append(slice)
+            slice, closed = _Slice(), closed + 1
 
         def join() -> None:
             """Put the results of the oldest batch in order, when its parts are read."""
@@ -58,24 +141,24 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
             parts = slices.cut(batch, first)
             if not run.rows and len(parts) < 2 and not begun and not run.always:
                 raise NotSplitError("there are few events")
-            if free is None:
-                free, order = _executors(run)
-            of_first, tasks = closed, [Future[PartResults]() for _ in parts]
-            for part, task in zip(parts, tasks, strict=True):
-                slice.append((part, task))
-                if part.closes:
-                    workers.submit(_read_slice, free, slice)
-                    closed, slice = closed + 1, []
-            of_last = closed if slice else closed - 1
-            begun.append(_Begun(first + batch.num_rows, of_first, of_last, tasks))
+            of_first, tasks = closed, [_Task(part, Future()) for part in parts]
+            for task in tasks:
+                slice.add(task)
+                if task.part.closes:
+                    close()
+            of_last = closed if len(slice) else closed - 1
+            results = [task.results for task in tasks]
+            begun.append(_Begun(first + batch.num_rows, of_first, of_last, results))
             while begun and begun[0].last < closed and closed - begun[0].first > run.threads:
                 join()
             if len(joined) > 1:
                 yield _stretch(*joined.popleft())
-        if free is None:
+        if len(slice):
+            close()
+        if not closed:
             raise NotSplitError("there are no events")
-        if slice:
-            workers.submit(_read_slice, free, slice)
+        for _ in range(readers):
+            workers.submit(_take_over, free, last)
         while begun:
             join()
             if len(joined) > 1:
@@ -88,38 +171,24 @@ def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
     return Stretch(end, iter(task.result()))
 
 
-def _executors(run: BaseRun) -> tuple[_Free, KeyOrder]:
-    """One for each thread; who reads a slice takes one."""
-    free: _Free = SimpleQueue()
-    made = [run.shared() for _ in range(run.threads)]
-    for each in made:
-        free.put(each)
-    _, sharing = made[0]
-    return free, KeyOrder([reader.substreams.fields for reader in sharing.readers])
-
-
 def _read_slice(free: _Free, slice: _Slice) -> None:
     """Read the parts of a slice, one after the other, up to one that cannot be read: nobody waits
     for those behind it."""
-    executor, sharing = free.get()
+    reader = free.get()
     try:
-        for part, task in slice:
-            try:
-                task.set_result(_read_part(executor, sharing, part))
-            except BaseException as error:
-                task.set_exception(error)
-                raise
+        begins = True
+        while (task := slice.take_first()) is not None:
+            reader.read(task, begins=begins)
+            begins = False
     finally:
-        free.put((executor, sharing))
+        free.put(reader)
 
 
-def _read_part(executor: Executor, sharing: Sharing, part: SlicePart) -> PartResults:
-    part.refuse_backwards()
-    if part.begins:
-        executor.forget()
-    for first, batch in part.before:
-        sharing.number_rows(first)
-        for _ in executor.push(batch):
-            pass
-    sharing.number_rows(part.first)
-    return with_all_keys(sharing, sharing.ordered(executor.push(part.rows)))
+def _take_over(free: _Free, slices: Iterable[_Slice]) -> None:
+    """Read what others have not come to yet: of the slice with most parts, the last."""
+    reader = free.get()
+    try:
+        while (task := max(slices, key=len).take_last()) is not None:
+            reader.read(task, begins=True)
+    finally:
+        free.put(reader)

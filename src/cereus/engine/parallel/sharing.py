@@ -55,6 +55,16 @@ class Sharing:
         for reader in self.readers:
             reader.number_rows(row)
 
+    @property
+    def sees_all_times(self) -> bool:
+        """Whether time goes on from row to row is known when rows were read."""
+        return any(reader.sees_all_times for reader in self.readers)
+
+    def refuse_backwards(self) -> None:
+        """The rows that were read have to be in the order of time, whatever their keys."""
+        if not all(reader.substreams.progress.in_order for reader in self.readers):
+            raise NotSplitError("times are not in order")
+
     def ordered(self, results: Iterator[pa.RecordBatch]) -> list[OrderedBatch]:
         """All results of a push, each with its order."""
         return [OrderedBatch(batch, self.last()) for batch in results]

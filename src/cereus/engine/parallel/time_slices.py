@@ -4,13 +4,16 @@ What is emitted while the rows before are read belongs to an earlier slice and i
 slice gives the results of its own rows, if these depend on nothing before the window.
 
 Where all rows are at hand, slices are longer than batches: whoever reads one goes on from batch to
-batch, and begins anew only with the next slice.
+batch, and begins anew only with the next slice. The last slices end in short parts, which threads
+that have nothing left to do take over.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -21,48 +24,50 @@ from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.spread import cuts
 
-Ints = npt.NDArray[np.int64]
+Measures = npt.NDArray[np.int64] | range
+"""Of rows; their numbers, where the window counts them."""
 MOST_OVERLAP = 0.25
 """Slices that would read more than this part of their rows twice are not worth it."""
 MOST_ROWS = 1 << 21
 """Of a slice: the results of those behind it wait for it."""
-LAST_PARTS = 3
-"""The last slices are a quarter as long as the others, so that threads end at about the same time,
-if that is at least so many times what a part must have."""
 
 
 def slice_ends(rows: int, threads: int, least: int) -> list[int]:
-    """Where slices of so many rows end, if all are at hand: a round of equal ones for all threads,
-    or several, and then one of short ones."""
+    """Where slices of so many rows end, if all are at hand: rounds of equal ones for threads."""
+    rounds = -(-rows // (threads * MOST_ROWS))
+    return [end for _, end in cuts(rows, rounds * threads, least)]
+
+
+def part_ends(begin: int, end: int, least: int) -> list[int]:
+    """Where the parts of one of the last slices end: each is two thirds of what is left."""
     ends: list[int] = []
-    at = 0
-    while (rows - at) // (4 * threads) >= LAST_PARTS * least:
-        size = min(MOST_ROWS, 3 * (rows - at) // (4 * threads))
-        ends += [at + size * (number + 1) for number in range(threads)]
-        at = ends[-1]
-    return ends + [at + end for _, end in cuts(rows - at, threads, least)]
+    while end - begin >= 3 * least:
+        begin += 2 * (end - begin) // 3
+        ends.append(begin)
+    return ends
 
 
 @dataclass(frozen=True)
 class SlicePart:
     """Rows of a slice that are in one batch: from row `first` on.
 
-    before    the rows before the slice, each batch with the row of its first; only at its begin
+    before    the rows before it that whoever begins with it has to read, each batch with the row of
+              its first; None if it is for those alone who read the part before it
     measures  of its rows, and of the one before them
     begins, closes  whether it is the first part of its slice, and the last
     """
 
-    before: tuple[tuple[int, pa.RecordBatch], ...]
+    before: tuple[tuple[int, pa.RecordBatch], ...] | None
     first: int
     rows: pa.RecordBatch
-    measures: Ints
+    measures: Measures
     begins: bool
     closes: bool
 
     def refuse_backwards(self) -> None:
         """The rows before a slice are found by the order of their measures. Whoever reads a part
         looks whether its rows have that order, and gives no results otherwise."""
-        if not codes.ascending(self.measures):
+        if not isinstance(self.measures, range) and not codes.ascending(self.measures):
             raise NotSplitError("times are not in order")
 
 
@@ -70,7 +75,7 @@ class SlicePart:
 class _Recent:
     first: int
     batch: pa.RecordBatch
-    measures: Ints
+    measures: Measures
 
 
 class TimeSlices:
@@ -84,6 +89,10 @@ class TimeSlices:
         self._clock, self._threads, self._least, self._always = clock, threads, least, always
         self._recent: deque[_Recent] = deque()
         self._ends = None if rows is None else slice_ends(rows, threads, least)
+        last = [0, *(self._ends or ())][-threads - 1 :]
+        self._last_round = last[0]
+        parts = [part_ends(*each, least) for each in pairwise(last)]
+        self._part_ends = frozenset(chain.from_iterable(parts))
         self._rows, self._cut, self._open = rows or 0, False, False
         self._counted = 0
 
@@ -97,10 +106,10 @@ class TimeSlices:
         self._forget(int(measures[-1]))
         return parts
 
-    def _measures(self, batch: pa.RecordBatch) -> Ints:
+    def _measures(self, batch: pa.RecordBatch) -> Measures:
         if self._clock.path is None:  # the window counts rows
             self._counted += batch.num_rows
-            return np.arange(self._counted - batch.num_rows, self._counted)
+            return range(self._counted - batch.num_rows, self._counted)
         column = read(batch, self._clock.path, "the window's column")
         measures = as_integers(column, "the window's column", RowNumbers())
         if self._recent and measures[0] < self._recent[-1].measures[-1]:
@@ -110,13 +119,15 @@ class TimeSlices:
     def _parts(self) -> list[SlicePart]:
         first, size = self._recent[-1].first, self._recent[-1].batch.num_rows
         ends = self._ends_in(first, size)
+        inner = {end - first for end in self._part_ends if first < end < first + size}
         parts: list[SlicePart] = []
         begin = 0
-        for end in ends:
-            if not self._refused(end, size, len(ends) - 1):
-                parts.append(self._part(begin, end, closes=True))
+        for end in sorted({*ends, *inner, size}):
+            closes = end in ends and not self._refused(end, size, len(ends) - 1)
+            if closes or end in inner or end == size:
+                parts.append(self._part(begin, end, closes=closes))
                 begin = end
-        return parts if begin == size else [*parts, self._part(begin, size, closes=False)]
+        return parts
 
     def _ends_in(self, first: int, size: int) -> list[int]:
         """Where slices end in the last batch."""
@@ -146,7 +157,7 @@ class TimeSlices:
         before: list[tuple[int, pa.RecordBatch]] = []
         for each in reversed(self._recent):
             stop = begin if each is here else each.batch.num_rows
-            start = int(np.searchsorted(each.measures[:stop], floor))
+            start = bisect_left(each.measures, floor, 0, stop)
             if start < stop:
                 before.insert(0, (each.first + start, each.batch.slice(start, stop - start)))
             if start > 0:
@@ -157,13 +168,24 @@ class TimeSlices:
         here, begins = self._recent[-1], not self._open
         self._open = not closes
         return SlicePart(
-            tuple(self._before(begin, begin)) if begins else (),
+            self._before_part(begin, end, begins=begins),
             here.first + begin,
             here.batch.slice(begin, end - begin),
             here.measures[max(0, begin - 1) : end],
             begins,
             closes,
         )
+
+    def _before_part(
+        self, begin: int, end: int, *, begins: bool
+    ) -> tuple[tuple[int, pa.RecordBatch], ...] | None:
+        """The rows before a part; None where others would have to read too many of them."""
+        if not begins and self._recent[-1].first + begin < self._last_round:
+            return None
+        before = self._before(begin, begin)
+        rows = sum(batch.num_rows for _, batch in before)
+        worth = begins or self._always or rows <= MOST_OVERLAP * (end - begin)
+        return tuple(before) if worth else None
 
     def _forget(self, measure: int) -> None:
         """Batches that no window of later rows reaches."""
