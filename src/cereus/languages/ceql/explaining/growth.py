@@ -47,22 +47,23 @@ def conditions(plan: Plan) -> list[Condition]:
         return []
     formula = rewrite(formula_of(plan), RULES)
     where = max_refusal(plan.query, formula)
-    compared = _conditions(formula, where, dict(choices(formula)))
+    refusals = {each.node: each.refusal for each in choices(formula)}
+    compared = _conditions(formula, where, refusals)
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 
 def _conditions(
-    node: cel.Formula, where: str | None, choices: dict[cel.Select, str | None]
+    node: cel.Formula, where: str | None, refusals: dict[cel.Select, str | None]
 ) -> Iterator[Condition]:
     match node:
         case cel.Not():
             return
         case cel.Unless(left, right):
-            yield from _conditions(left, where, choices)
-            yield from _conditions(right, where or exception_refusal(right), choices)
+            yield from _conditions(left, where, refusals)
+            yield from _conditions(right, where or exception_refusal(right), refusals)
             return
         case cel.Select(_, body):
-            yield from _conditions(body, where or choices.get(node), choices)
+            yield from _conditions(body, where or refusals.get(node), refusals)
             return
         case cel.Without(body, events):
             for event in filter(is_correlated, events):
@@ -74,7 +75,7 @@ def _conditions(
             why = where or refusal(condition, body)
             yield Condition(node.predicate, condition, body, why)
     for child in node.children():
-        yield from _conditions(child, where, choices)
+        yield from _conditions(child, where, refusals)
 
 
 # ---------------------------------------------------------------- what explodes
