@@ -43,6 +43,11 @@ STRATEGIES = (
     ceql("strategies side by side in AND", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) AND "
          f"LAST({PAIR} FILTER {ORDER} AND {LARGE}) {SECOND}"),
     ceql("strategy in ALL", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) ALL ({C}) {SECOND}"),
+    ceql("STRICT around NEXT, every event", f"NEXT({PAIR} FILTER {EQUAL}) ; SELL AS c {SECOND}",
+         select="STRICT *"),
+    ceql("LAST behind a colon, every event", f"SELL AS d : LAST({PAIR} FILTER {ORDER}) {SECOND}"),
+    ceql("unseen plus with an order", f"SELL+ AS a ; BUY AS b FILTER {ORDER} {SECOND}",
+         select="b"),
     ceql("MAX over an order, plus, keyed", f"SELL AS a ; BUY+ AS b FILTER {ORDER} AND "
          f"b[volume > 4000] PARTITION BY name {SECOND}", select="MAX *"),
     ceql("LAST over UNLESS", f"({PAIR}) UNLESS (SELL AS c ; BUY AS d FILTER c.volume = d.volume) "

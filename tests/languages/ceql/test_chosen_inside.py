@@ -215,7 +215,7 @@ def test_the_kernel_chooses_whatever_stands_around() -> None:
     chosen = 0
     for seed in range(volume(80, 2000)):
         draw = Random(seed)
-        top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "MAX *", "b"))
+        top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "MAX *", "STRICT *", "b"))
         text = f"SELECT {top} WHERE {_surrounded(draw)} {draw.choice(CLAUSES)}"
         try:
             query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)

@@ -90,7 +90,7 @@ def exponential(plan: Plan) -> list[str]:
         # registers, as soon as the types are known
         plan.why_values == NO_SCHEMA and all(each.why is None for each in compared)
     )
-    return [
+    return [*_chains(plan, compared)] + [
         f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
         f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
         f"window; use :+ in place of +, or keep WITHIN short"
@@ -99,6 +99,21 @@ def exponential(plan: Plan) -> list[str]:
         if _kept(each.condition, name)
         and (not in_registers or _totals(each.condition) or _is_set(plan, each.condition, name))
     ]
+
+
+def _chains(plan: Plan, compared: list[Condition]) -> Iterator[str]:
+    """The same for MAX over events that are compared with the one before."""
+    nodes = [node for node in formula_of(plan).walk() if isinstance(node, cel.Select)]
+    if Strategy.MAX not in (plan.query.strategy, *(node.strategy for node in nodes)):
+        return
+    for each in compared:
+        for name in sorted(variables(each.condition) & repeating(each.body)):
+            if reads_previous(each.condition):
+                yield (
+                    f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so "
+                    "that MAX may have to follow as many sets of them as no other contains, "
+                    "exponentially many; use :+ in place of +, or keep WITHIN short"
+                )
 
 
 def _is_set(plan: Plan, condition: Expression, name: str) -> bool:

@@ -165,12 +165,18 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
         case cel.Unless(left, _):
             return child is left
         case cel.ContiguousSequence():
-            return not any(_has_choice(part) for part in cel.chain(node)[1:])
+            return all(map(_begins_here, cel.chain(node)[1:]))
         case cel.Repeated():
             return node.gap is None and not node.contiguous
         case cel.Filter(body, predicate):
             return all(_chooses_first(body, part) for part in operands_of(predicate))
     return False
+
+
+def _begins_here(part: cel.Formula) -> bool:
+    """Whether no match of a strategy is refused because it begins later than its part."""
+    anchored = isinstance(part, cel.Select) and isinstance(part.body, cel.Start)
+    return anchored or not _has_choice(part)
 
 
 def _chooses_first(body: cel.Formula, predicate: cel.Predicate) -> bool:
