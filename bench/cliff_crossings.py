@@ -30,10 +30,24 @@ STRATEGIES = (
     ceql("LAST inside, total", "LAST(SELL AS a ; BUY:+ AS b FILTER sum(b.volume) > 4 * a.volume "
          f"AND a[volume > 4000]) ; {C} {SECOND}"),
     ceql("STRICT of NEXT", f"STRICT(NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) ; {C}) {SECOND}"),
+    ceql("STRICT of NEXT, every event", f"STRICT(NEXT({PAIR} FILTER {EQUAL}) ; SELL AS c) "
+         f"{SECOND}"),
+    ceql("AND with NEXT, every event", f"NEXT({PAIR} FILTER {EQUAL}) AND (SELL AS a : BUY AS b) "
+         f"{SECOND}"),
+    ceql("condition on NEXT, every event", f"(NEXT({PAIR} FILTER {EQUAL}) FILTER {ORDER}) "
+         f"{SECOND}"),
+    ceql("window of LAST, every event", f"(LAST({PAIR} FILTER {ORDER})) WITHIN 100 milliseconds ; "
+         f"{C} {SECOND}"),
+    ceql("NEXT behind a colon, every event", f"SELL AS d : NEXT({PAIR} FILTER {EQUAL}) {SECOND}"),
     ceql("NEXT behind a colon", f"SELL AS d : NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) {SECOND}"),
     ceql("strategies side by side in AND", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) AND "
          f"LAST({PAIR} FILTER {ORDER} AND {LARGE}) {SECOND}"),
     ceql("strategy in ALL", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) ALL ({C}) {SECOND}"),
+    ceql("STRICT around NEXT, every event", f"NEXT({PAIR} FILTER {EQUAL}) ; SELL AS c {SECOND}",
+         select="STRICT *"),
+    ceql("LAST behind a colon, every event", f"SELL AS d : LAST({PAIR} FILTER {ORDER}) {SECOND}"),
+    ceql("unseen plus with an order", f"SELL+ AS a ; BUY AS b FILTER {ORDER} {SECOND}",
+         select="b"),
     ceql("MAX over an order, plus, keyed", f"SELL AS a ; BUY+ AS b FILTER {ORDER} AND "
          f"b[volume > 4000] PARTITION BY name {SECOND}", select="MAX *"),
     ceql("LAST over UNLESS", f"({PAIR}) UNLESS (SELL AS c ; BUY AS d FILTER c.volume = d.volume) "

@@ -37,7 +37,8 @@ class Slot(NamedTuple):
     (`memory.chosen`), and how; its `side` is how many such parts stand inside each other in it. One
     that `is_set` has a set of values, as the number
     that the kernel knows it by. `easier` says which of two values satisfies all that the other one
-    does, and is not NULL: the `smaller`, the `greater`, or that none is known to ("").
+    does, and is not NULL: the `smaller`, the `greater`, or that none is known to (""). The runs of
+    a part that has `rivals` need not outlive the window: those do (`memory.rivals`).
     """
 
     by_order: bool
@@ -46,6 +47,7 @@ class Slot(NamedTuple):
     chooses: str = ""
     is_set: bool = False
     easier: str = ""
+    rivals: bool = False
 
 
 class Check(NamedTuple):
@@ -141,6 +143,10 @@ class Automaton(ABC):
     def closes(self, state: State) -> bool:
         """Whether a run that is still here when its window has passed, or the input has ended, is
         complete then. Runs that begin at different times must differ in a slot (`start`)."""
+        return False
+
+    def only_competes(self, state: State) -> bool:
+        """Whether a run only takes part in choices, and is never reported (`memory.rivals`)."""
         return False
 
 

@@ -61,8 +61,9 @@ def joint_moves(
     seen: Callable[[Label], Shown],
     most: int = MOST_MOVES,
 ) -> list[JointMove[Shown]]:
-    """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is seen and done."""
-    together: dict[tuple[Shown, Any, Any, Slots], set[State]] = {}
+    """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is seen and done.
+    What is about to compete, and what has competed, stand apart from all others."""
+    together: dict[tuple[Shown, Any, Any, Slots, bool | None], set[State]] = {}
     left = most
     for state in states:
         for label, target, checks, updates in automaton.moves(state, letter):
@@ -72,11 +73,14 @@ def joint_moves(
                     f"one event can go on in more than {most:,} ways",
                     hint="let fewer parts of the pattern take the same events",
                 )
-            doing = (seen(label), checks, updates, automaton.slots(target))
+            slots = automaton.slots(target)
+            apart = label and not slots and automaton.only_competes(target)
+            begins = automaton.goes_on(target) if apart else None
+            doing = (seen(label), checks, updates, slots, begins)
             together.setdefault(doing, set()).add(target)
     return [
         JointMove(shown, checks, updates, frozenset(targets))
-        for (shown, checks, updates, _), targets in together.items()
+        for (shown, checks, updates, *_), targets in together.items()
     ]
 
 

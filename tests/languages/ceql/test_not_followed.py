@@ -56,6 +56,29 @@ def test_the_deadline_itself_still_counts() -> None:
         assert len([row for row in rows if row["k"] == 1]) == found
 
 
+@pytest.mark.parametrize("step", [1, 100_000])
+@pytest.mark.parametrize("condition", ["n.x = a.x", "n.x >= a.x", "n.k = c.k AND n.x <= c.x"])
+def test_times_in_nanoseconds_are_compared_as_all_others(condition: str, step: int) -> None:
+    """Times of some 10**18, over minutes and over 60 years, with deadlines of thousands of keys."""
+    draw = Random(3)
+    size = 20_000
+    columns = {
+        "type": draw.choices(("ORDER", "PAID", "SHIP"), k=size),
+        "k": [draw.randrange(5000) for _ in range(size)],
+        "x": [draw.randrange(3) for _ in range(size)],
+    }
+    text = LATE.replace("SHIP WITHIN 5 minutes", f"(SHIP AS n FILTER {condition}) WITHIN 1 hour")
+    text = text.replace("1 hour", f"{step} hours")
+    found = []
+    for unit, begin in (("s", 0), ("ns", 7_000_000_000)):
+        factor = 10**9 if unit == "ns" else 1
+        times = [(begin + step * place) * factor for place in range(size)]
+        table = pa.table({**columns, "ts": pa.array(times, pa.timestamp(unit))})
+        found.append([row["positions"] for row in cereus.compile(text, stream=STREAM).run(table)])
+    assert found[0] == found[1]
+    assert len(found[0]) > 100
+
+
 def test_it_waits_for_time_to_pass() -> None:
     query = cereus.compile(LATE, stream=STREAM)
     recognizer = query.recognizer(schema=ORDERS.schema)

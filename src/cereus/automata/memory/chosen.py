@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update, marks
+from cereus.state.classes import state_class
 
 EARLIEST, LATEST, LARGEST, LARGEST_OF_ALL = "earliest", "latest", "largest", "largest of all"
 """Which of two complex events is better: the one with the earliest event that they do not share, or
@@ -34,30 +35,44 @@ class Begins(StrEnum):
     MARKING = "marking"
 
 
+@state_class("entered")
+class Entered(NamedTuple):
+    """A run that is about to begin a part whose runs have rivals (`memory.rivals`)."""
+
+    stage: int
+    inner: Any
+    part: int
+
+
 @dataclass(frozen=True)
 class ChosenInSlots(Automaton):
-    """The best match of the body. A state is (a stage, a state of the body).
+    """The best match of the body. A state is (a stage, a state of the body); with `rivals`, one
+    that has not begun says so.
 
     The first event that is read begins the scope, or the first that is marked; one that satisfies
     no atom can be left out. The last one is marked, and leads to a stage that nothing leaves.
-    `around` is how many such parts stand inside each other in the body.
+    `inside` is how many such parts stand inside each other in the body, or beside it.
     """
 
     body: Automaton
     number: int
     chooses: str
-    around: int = 0
+    inside: int = 0
     begins: Begins = Begins.READING
+    rivals: bool = False
 
     @property
     def scope(self) -> Slot:
-        return Slot(True, self.number, self.around, self.chooses)
+        return Slot(True, self.number, self.inside, self.chooses, rivals=self.rivals)
 
     def initial(self) -> Iterable[State]:
-        return [(ENTERED, q) for q in self.body.initial()]
+        return [self._state(ENTERED, q) for q in self.body.initial()]
+
+    def _state(self, stage: int, inner: State) -> State:
+        return Entered(stage, inner, self.number) if self.rivals and not stage else (stage, inner)
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        stage, inner = state
+        stage, inner = state[:2]
         if stage == COMPLETE:
             return
         for move in self.body.moves(inner, letter):
@@ -68,7 +83,7 @@ class ChosenInSlots(Automaton):
                     updates = (*move.updates, Update(self.scope, self._begin(letter), -1))
                     yield move._replace(target=(BEGUN, move.target), updates=updates)
                 else:
-                    yield move._replace(target=(stage, move.target))
+                    yield move._replace(target=self._state(stage, move.target))
 
     def _is_begun(self, move: Move, letter: Letter) -> bool:
         return letter > 0 if self.begins is Begins.READING else marks(move.label)
@@ -90,12 +105,12 @@ class ChosenInSlots(Automaton):
         return bool(state[0] != COMPLETE)
 
     def waits(self, state: Any) -> bool:
-        stage, inner = state
+        stage, inner = state[:2]
         begun = stage == BEGUN or (stage == ENTERED and self.begins is Begins.MARKING)
         return begun and self.body.waits(inner)
 
     def slots(self, state: Any) -> Slots:
-        stage, inner = state
+        stage, inner = state[:2]
         if stage == COMPLETE:
             return frozenset()
         below = self.body.slots(inner)

@@ -291,6 +291,11 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
     )
 
 
+def deadlines(times: Ints, span: int) -> Ints:
+    """So long after some times; where there is no such time, the last but one that there is."""
+    return np.minimum(times, np.iinfo(np.int64).max - 1 - span) + span
+
+
 def deadline_span(window: Window, stream: Stream, schema: pa.Schema, clause: str) -> int:
     """How long a match waits, in the units of the time column."""
     clock = Clock(window, stream, schema)

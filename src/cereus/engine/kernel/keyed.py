@@ -270,9 +270,12 @@ class KeyedStepper(ScopedStepper):
 
     def _row_outlives(self, i: cython.longlong) -> cython.bint:
         """`_outlives`, of a configuration that was put down."""
+        s: cython.longlong = self.carry[i, layout.CARRY_STATE]
         d: cython.int
+        if not self.lasting[s]:
+            return False
         for d in range(layout.SCOPES):
-            slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE], d]
+            slot: cython.int = self.scope[s, d]
             if slot >= 0 and self.carry[i, layout.CARRY_VALUES + slot] < 0:
                 return True
         return False

@@ -4,6 +4,13 @@ from cereus.engine.kernel.stepper cimport Stepper
 
 
 cdef class ScopedStepper(Stepper):
+    # of each state: its slots that choose and how, which values are easier, whether partial matches
+    # outlive the window, and whether they are rivals that have not begun
+    cdef int[:, ::1] scope
+    cdef int[:, ::1] chooser
+    cdef int[:, ::1] easier
+    cdef unsigned char[::1] lasting
+    cdef unsigned char[::1] entering
     # of each pending row, and of each part that it leaves: which choice it takes part in, and where
     # its scope began; and the best row of each scope, hashed
     cdef int[:, ::1] leaving
@@ -20,7 +27,11 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _choose_largest(self) except? -1 nogil
     @cython.final
+    cdef int _end_rivals(self) noexcept nogil
+    @cython.final
     cdef bint _is_beaten(self, int row) noexcept nogil
+    @cython.final
+    cdef bint _is_inside(self, int row) noexcept nogil
     @cython.final
     cdef int _join_equal(self, int c, int row) except? -1 nogil
     @cython.final

@@ -18,8 +18,8 @@ same first event only, which is their scope, and complete matches with all.
 What came before the scope has no part in the comparison: it ends at nodes that are older. A better
 one that is out of the window still beats the others, so where the scope has nothing before it and
 its matches may begin at different events (`OPEN_SCOPE`), partial matches do not expire inside the
-part. Otherwise all partial matches of a scope have the same start, or the same heap below them, and
-expire together.
+part, or only their rivals do not (`automata.memory.rivals`). Otherwise all partial matches of a
+scope have the same start, or the same heap below them, and expire together.
 
 Parts may stand inside each other. What the inner one does not choose is gone, whatever is around
 it; so of two partial matches of one configuration the innermost part tells the better one, then the
@@ -64,9 +64,19 @@ class ScopedStepper(Stepper):
         self.depth = 0
         self.largest = options.largest
 
+    def load_table(self) -> None:
+        Stepper.load_table(self)
+        self.scope = self.table.scope
+        self.chooser = self.table.chooser
+        self.easier = self.table.easier
+        self.lasting = self.table.lasting
+        self.entering = self.table.entering
+
     def _outlives(self, c: cython.int) -> cython.bint:
         s: cython.int = self.state_of[c]
         d: cython.int
+        if not self.lasting[s]:
+            return False
         for d in range(layout.SCOPES):
             if self.scope[s, d] >= 0 and self.values[c, self.scope[s, d]] < 0:
                 return True
@@ -90,6 +100,7 @@ class ScopedStepper(Stepper):
             if (
                 self.scope[s, d] >= 0
                 and self.scope[to, d] < 0
+                and not self.entering[to]
                 and _way(self.chooser[s, d]) != layout.CHOOSE_LARGEST_OF_ALL
             ):
                 self.leaving[row, d] = self.chooser[s, d]
@@ -131,6 +142,16 @@ class ScopedStepper(Stepper):
             self.depth -= 1
         if self.largest:
             self._choose_largest()
+        self._end_rivals()
+        return 0
+
+    def _end_rivals(self) -> cython.int:
+        """What has only competed is over."""
+        row: cython.int
+        for row in range(self.n_pending):
+            to: cython.int = self.pending[row, layout.PENDING_STATE]
+            if to >= 0 and self.final[to] and not self.accepting[to]:
+                self.pending[row, layout.PENDING_STATE] = layout.NONE
         return 0
 
     def _choose_largest(self) -> cython.int:
@@ -173,11 +194,13 @@ class ScopedStepper(Stepper):
 
     def _is_beaten(self, row: cython.int) -> cython.bint:
         """Whether a row of the same scope is better. The rivals of one that is to be contained in
-        no other are linked; if it has left the window, it does not matter."""
+        no other are linked; if it has left the window, it does not matter, unless it takes part in
+        another choice."""
         other: cython.int = self._rival(row)
         if _way(self.leaving[row, self.depth]) < layout.CHOOSE_LARGEST:
             return self._beats(other, row) == layout.BETTER
-        if self._start(self.pending[row, layout.PENDING_ROOT]) < self.bound:
+        out: cython.bint = self._start(self.pending[row, layout.PENDING_ROOT]) < self.bound
+        if out and not self._is_inside(row):
             return False
         while other >= 0:
             self.steps += 1
@@ -185,6 +208,14 @@ class ScopedStepper(Stepper):
                 return True
             other = self.next_rival[other]
         return False
+
+    def _is_inside(self, row: cython.int) -> cython.bint:
+        """Whether a row that leaves a part is inside another, or leaves that as well."""
+        d: cython.int
+        for d in range(self.depth):
+            if self.leaving[row, d] >= 0:
+                return True
+        return self.outer[self.pending[row, layout.PENDING_STATE]] >= 0
 
     # ------------------------------------------------------------ the best of each scope, hashed
 

@@ -27,10 +27,7 @@ cdef class Stepper:
     cdef int[::1] gap_to
     cdef int[::1] gap_copy
     cdef int[::1] slot_counts
-    cdef int[:, ::1] scope
     cdef int[::1] outer
-    cdef int[:, ::1] chooser
-    cdef int[:, ::1] easier
     cdef int[::1] programs
 
     # sets that slots have the numbers of

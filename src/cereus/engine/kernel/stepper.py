@@ -156,10 +156,7 @@ class Stepper:
         self.gap_to = self.table.gap_to
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
-        self.scope = self.table.scope
         self.outer = self.table.outer
-        self.chooser = self.table.chooser
-        self.easier = self.table.easier
         self.programs = self.table.programs
         self.initial = self.table.initial
         self.ambiguous = self.table.ambiguous

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cereus.automata.memory.chosen import LARGEST_OF_ALL, ChosenInSlots
+from cereus.automata.memory.rivals import RivalRuns
 from cereus.automata.memory.terms import PastKind
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import Consume, Strategy
 from cereus.engine.kernel import layout
 from cereus.limits import Limits
@@ -90,11 +92,15 @@ class KernelOptions:
             ),
             parts=0 if plan.gathering is None else len(plan.gathering.parts),
             enough=_enough(plan),
-            largest=(
-                isinstance(plan.automaton, ChosenInSlots)
-                and plan.automaton.chooses == LARGEST_OF_ALL
-            ),
+            largest=_has_largest(plan.automaton),
         )
+
+
+def _has_largest(automaton: Automaton) -> bool:
+    """Whether complete matches of any scope may contain each other."""
+    if isinstance(automaton, RivalRuns):
+        automaton = automaton.body
+    return isinstance(automaton, ChosenInSlots) and automaton.chooses == LARGEST_OF_ALL
 
 
 def _enough(plan: Plan) -> int | None:

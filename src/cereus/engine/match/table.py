@@ -107,7 +107,9 @@ class TransitionTable:
     event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
     the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
     number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
-    do, and greater ones, whatever others do. `moving[c]` lists the states that do not, as far as is
+    do, and greater ones, whatever others do; `lasting[s]` says whether partial matches of an open
+    scope outlive the window there, and `entering[s]` whether they are rivals that have not begun
+    (`automata.memory.rivals`). `moving[c]` lists the states that do not, as far as is
     known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves
     a state that is `final`.
 
@@ -147,6 +149,8 @@ class TransitionTable:
         self.outer: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
         self.easier: npt.NDArray[np.int32] = np.zeros((4, 2), np.int32)
+        self.lasting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
+        self.entering: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.functions: list[LookedUp] = []
@@ -291,11 +295,17 @@ class TransitionTable:
     def _may_be_one(self, one: States, other: States) -> bool:
         """Whether partial matches in two states that have marked the same events may become one
         match. `alphabet` has all letters that may ever come."""
+        if self._only_compete(one) or self._only_compete(other):
+            return False
 
         def moves(subset: States, letter: int) -> list[tuple[int, States]]:
-            return [(move.label, move.states) for move in self._moves(subset, letter)]
+            moves = self._moves(subset, letter)
+            return [(m.label, m.states) for m in moves if not self._only_compete(m.states)]
 
         return may_end_alike(one, other, self.alphabet(), moves, self._is_reported)
+
+    def _only_compete(self, subset: States) -> bool:
+        return subset != CLOSED and all(map(self.automaton.only_competes, subset))
 
     def _is_reported(self, subset: States) -> bool:
         ends = (self.automaton.accepts(state) or self.automaton.closes(state) for state in subset)
@@ -508,11 +518,11 @@ class TransitionTable:
             sets = [place for place, slot in enumerate(self.layouts[number]) if slot.is_set]
             if sets:
                 self.with_sets[number] = sets
-            self._note_scopes(number)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
             goes_on = self.closing[number] or any(map(self.automaton.goes_on, subset))
             self.final[number] = not goes_on
+            self._note_scopes(number)
         return number
 
     def _note_scopes(self, number: int) -> None:
@@ -524,6 +534,10 @@ class TransitionTable:
             self.scope[number, depth] = place
             self.chooser[number, depth] = layout.CHOOSE_WAYS * slot.number + CHOOSES[slot.chooses]
         self.outer[number] = max(choosing, default=layout.NONE)
+        alone = any(not self.layouts[number][place].rivals for place in choosing)
+        rivals = [*map(self.automaton.only_competes, self.subsets[number])]
+        self.lasting[number] = alone or any(rivals)
+        self.entering[number] = all(rivals) and not choosing and not self.final[number]
         if choosing and len(self.layouts[number]) < MOST_BITS:
             for place, slot in enumerate(self.layouts[number]):
                 if slot.easier:
@@ -563,6 +577,8 @@ class TransitionTable:
         self.outer = np.concatenate([self.outer, np.full(old, layout.NONE, np.int32)])
         self.chooser = np.concatenate([self.chooser, none])
         self.easier = np.concatenate([self.easier, np.zeros((old, 2), np.int32)])
+        self.lasting = np.concatenate([self.lasting, np.zeros(old, np.uint8)])
+        self.entering = np.concatenate([self.entering, np.zeros(old, np.uint8)])
 
 
 def _no_state(error: Exception) -> SnapshotError:

@@ -86,8 +86,7 @@ class ComparedFollowers:
         groups, of_events = both[: len(ends)], both[len(ends) :]
         order = np.lexsort((events, of_events))
         events, of_events = events[order], of_events[order]
-        times = np.concatenate([history.times[events], deadlines])
-        _, ranks = np.unique(times, return_inverse=True)
+        ranks = _ranks(np.concatenate([history.times[events], deadlines]), int(both.max()) + 1)
         low = _after(of_events, events, groups, ends)
         high = _after(of_events, ranks[: len(events)], groups, ranks[len(events) :])
         sizes = np.maximum(high - low, 0)
@@ -151,10 +150,20 @@ def _plain(array: pa.Array) -> pa.Array:
     return pc.add(array, 0.0) if pa.types.is_floating(array.type) else array  # -0.0 is 0.0
 
 
+def _ranks(times: Ints, groups: int) -> Ints:
+    """Numbers in the order of the times, so small that `_after` can tell so many groups apart: as a
+    rule how long after the first of them they are."""
+    first, last = int(times.min()), int(times.max())
+    if (last - first + 2) * groups < 1 << 62:
+        return times - first
+    _, ranks = np.unique(times, return_inverse=True)
+    return ranks
+
+
 def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
     """The first event of each group behind a place, among events in order of group and place; or
     behind a time, which has the same order."""
-    size = int(max(events.max(), ends.max())) + 2  # times a group below 2**63: both are counts
+    size = int(max(events.max(), ends.max())) + 2  # times a group below 2**63 (`_ranks`)
     return np.searchsorted(of_events * size + events, groups * size + ends + 1)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cereus.engine.ingest.clock import deadlines
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.after.comparing import ComparedFollowers
@@ -72,12 +73,17 @@ class WaitingMatches:
         of_keys, ordinals = of_keys[order], self.followers[order]
         keys = history.keys[ends].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
-        followed = times <= history.times[ends] + self.span
+        until = self._deadlines(waiting)
+        followed = times <= until
         for kind in self.compared:
-            deadlines = history.times[ends] + self.span
             kind.known = kind.known[kind.known >= history.first]
-            followed |= kind.follow(waiting, kind.known, deadlines)
+            followed |= kind.follow(waiting, kind.known, until)
         self._keep(waiting.only(~followed))
+
+    def _deadlines(self, waiting: MatchChunk) -> Ints:
+        """Until when matches wait."""
+        history = self.runner.history
+        return deadlines(history.times[waiting.last - history.first], self.span)
 
     def _wait(self, chunks: list[MatchChunk]) -> None:
         every = ([] if self.waiting is None else [self.waiting]) + chunks
@@ -97,13 +103,13 @@ class WaitingMatches:
     ) -> Iterator[MatchChunk]:
         history = self.runner.history
         ends = waiting.last - history.first
-        keys, deadlines = history.keys[ends].astype(np.int64), history.times[ends] + self.span
+        keys, until = history.keys[ends].astype(np.int64), self._deadlines(waiting)
         of_keys = events.keys[ordinals - events.first_ordinal].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
-        dropped = times <= deadlines
+        dropped = times <= until
         for kind, such in zip(self.compared, compared, strict=True):
-            dropped |= kind.follow(waiting, such, deadlines)
-        passed = deadlines < latest_times(keys, events)
+            dropped |= kind.follow(waiting, such, until)
+        passed = until < latest_times(keys, events)
         self._keep(waiting.only(~dropped & ~passed))
         if (emitted := ~dropped & passed).any():
             yield waiting.only(emitted)
@@ -111,9 +117,7 @@ class WaitingMatches:
     def advance(self, time: int) -> Iterator[MatchChunk]:
         """No event before `time` will come."""
         if self.waiting is not None:
-            history = self.runner.history
-            deadlines = history.times[self.waiting.last - history.first] + self.span
-            over, waiting = deadlines < time, self.waiting
+            over, waiting = self._deadlines(self.waiting) < time, self.waiting
             self._keep(waiting.only(~over))
             if over.any():
                 yield waiting.only(over)

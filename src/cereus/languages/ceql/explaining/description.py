@@ -12,11 +12,14 @@ from cereus.languages.ceql.explaining.misread import misread
 from cereus.languages.ceql.explaining.skeleton import formula_of
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
-from cereus.languages.ceql.planning.rewrite import choose_no_exceptions, rewrite
+from cereus.languages.ceql.planning.rewrite import anchor_choices, choose_no_exceptions, rewrite
 from cereus.languages.ceql.print import formula_text, predicate_text, to_text
 from cereus.languages.ceql.tree import in_ceql
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
+
+RARE_RULES = (choose_no_exceptions, anchor_choices)
+"""Rules that have nothing to do with nearly every formula."""
 
 
 class CeqlDescription(Description):
@@ -29,8 +32,7 @@ class CeqlDescription(Description):
         formula = formula_of(plan)
         yield f"lang       ceql text → formula with {sum(1 for _ in formula.walk())} parts"
         rules = RULES if plan.traits.correlated else LOCAL_RULES
-        if choose_no_exceptions(formula) == formula:  # as with nearly every formula
-            rules = tuple(rule for rule in rules if rule is not choose_no_exceptions)
+        rules = tuple(rule for rule in rules if rule not in RARE_RULES or rule(formula) != formula)
         names = ", ".join(rule.__name__ for rule in rules)
         yield f"rewrite    {names}: {formula_text(rewrite(formula, rules))}"
 

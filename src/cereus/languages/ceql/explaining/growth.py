@@ -47,22 +47,23 @@ def conditions(plan: Plan) -> list[Condition]:
         return []
     formula = rewrite(formula_of(plan), RULES)
     where = max_refusal(plan.query, formula)
-    compared = _conditions(formula, where, dict(choices(formula)))
+    refusals = {each.node: each.refusal for each in choices(formula)}
+    compared = _conditions(formula, where, refusals)
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 
 def _conditions(
-    node: cel.Formula, where: str | None, choices: dict[cel.Select, str | None]
+    node: cel.Formula, where: str | None, refusals: dict[cel.Select, str | None]
 ) -> Iterator[Condition]:
     match node:
         case cel.Not():
             return
         case cel.Unless(left, right):
-            yield from _conditions(left, where, choices)
-            yield from _conditions(right, where or exception_refusal(right), choices)
+            yield from _conditions(left, where, refusals)
+            yield from _conditions(right, where or exception_refusal(right), refusals)
             return
         case cel.Select(_, body):
-            yield from _conditions(body, where or choices.get(node), choices)
+            yield from _conditions(body, where or refusals.get(node), refusals)
             return
         case cel.Without(body, events):
             for event in filter(is_correlated, events):
@@ -74,7 +75,7 @@ def _conditions(
             why = where or refusal(condition, body)
             yield Condition(node.predicate, condition, body, why)
     for child in node.children():
-        yield from _conditions(child, where, choices)
+        yield from _conditions(child, where, refusals)
 
 
 # ---------------------------------------------------------------- what explodes
@@ -89,7 +90,7 @@ def exponential(plan: Plan) -> list[str]:
         # registers, as soon as the types are known
         plan.why_values == NO_SCHEMA and all(each.why is None for each in compared)
     )
-    return [
+    return [*_chains(plan, compared)] + [
         f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
         f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
         f"window; use :+ in place of +, or keep WITHIN short"
@@ -98,6 +99,21 @@ def exponential(plan: Plan) -> list[str]:
         if _kept(each.condition, name)
         and (not in_registers or _totals(each.condition) or _is_set(plan, each.condition, name))
     ]
+
+
+def _chains(plan: Plan, compared: list[Condition]) -> Iterator[str]:
+    """The same for MAX over events that are compared with the one before."""
+    nodes = [node for node in formula_of(plan).walk() if isinstance(node, cel.Select)]
+    if Strategy.MAX not in (plan.query.strategy, *(node.strategy for node in nodes)):
+        return
+    for each in compared:
+        for name in sorted(variables(each.condition) & repeating(each.body)):
+            if reads_previous(each.condition):
+                yield (
+                    f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so "
+                    "that MAX may have to follow as many sets of them as no other contains, "
+                    "exponentially many; use :+ in place of +, or keep WITHIN short"
+                )
 
 
 def _is_set(plan: Plan, condition: Expression, name: str) -> bool:

@@ -17,7 +17,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
-from cereus.languages.ceql.planning.choosing import max_refusal
+from cereus.languages.ceql.planning.choosing import choices, max_refusal
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
@@ -36,6 +36,7 @@ from cereus.languages.ceql.planning.timeouts import (
     first_tests,
     timeout_plans,
 )
+from cereus.languages.ceql.planning.unseen import with_single_rounds
 from cereus.plan.checking import check_clauses
 from cereus.plan.lowered import with_tests
 from cereus.plan.plan import Plan
@@ -70,7 +71,10 @@ def build(
         query = _checked(query, stream, schema)
     window, query = query.window, with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
-    formula = rewrite(keyed.formula, rules)
+    formula = with_single_rounds(query, rewrite(keyed.formula, rules))
+    strict = query.strategy is Strategy.STRICT and any(choices(formula))
+    if strict:  # what it refuses still beats others
+        formula = cel.Select(Strategy.STRICT, formula)
     facts = _facts(query)
     why_values = max_refusal(query, query.formula)
     if query.skip is not None:
@@ -82,7 +86,7 @@ def build(
         stream=stream,
         why_values=why_values,
         correlated=correlated,
-        chooses=not (query.count or query.timeouts or query.strategy is Strategy.STRICT),
+        chooses=not (query.count or query.timeouts),
         largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)
@@ -98,7 +102,7 @@ def build(
         plan = replace(plan, timeouts=timeouts)
     if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
         chosen = made.automaton
-        if plan.traits.chosen_by is ChosenBy.AUTOMATON:
+        if plan.traits.chosen_by is ChosenBy.AUTOMATON and not strict:
             chosen = select(query.strategy, chosen)
         if query.skip is not None:
             chosen = FirstEventsAutomaton(chosen)

@@ -1,14 +1,18 @@
 """Strategies inside a formula whose part compares events: where the kernel can choose for them.
 
 It keeps the best partial match of those that agree on what they remember, and forgets the others.
-So nothing around the strategy may tell its matches apart before one is chosen: what asks about
-their events would have to follow the ones that are forgotten, too. A condition that is decided by
-an event behind the strategy's part may ask about them: what it remembers goes along with each.
+What stands around the strategy may refuse matches before one is chosen; then the part has rivals,
+which nothing refuses (`automata.memory.rivals`). A condition that is decided by an event behind the
+strategy's part refuses none before: what it remembers goes along with each.
+
+Left to states are parts whose events the kernel cannot tell from others, or not see: on a side of
+ALL, and under PROJECT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from cereus.automata.memory.chosen import MOST_NESTED
 from cereus.clauses.tree import AnyQuery, EventWindow, Strategy
@@ -25,37 +29,60 @@ from cereus.languages.ceql.scope import bound, mentioned
 
 WHOLE_RUNS = "MAX compares whole runs"
 PILING = "all its runs are remembered, inside the window or not, and more as the stream goes on"
-AROUND = f"what stands around a strategy asks about the events that it chooses from: {PILING}"
-NESTED = f"more than {MOST_NESTED} strategies stand inside each other: {PILING}"
+BEHIND = f"inside another strategy, matches of one are refused behind other events: {PILING}"
+BESIDE = f"a strategy stands on a side of ALL: {PILING}"
+PROJECTED = f"events that a strategy chooses from are projected away: {PILING}"
+NESTED = f"more than {MOST_NESTED} strategies stand inside each other, or in AND: {PILING}"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 ENDS = f"the part under a strategy may end with an event that is not marked: {PILING}"
 """Why slots cannot decide."""
 
 
-def choices(formula: cel.Formula) -> Iterator[tuple[cel.Select, str | None]]:
-    """The strategies that choose among matches whose events are compared, each with the reason why
-    the kernel cannot (None: it can)."""
+class Choice(NamedTuple):
+    """A strategy that chooses among matches whose events are compared; why the kernel cannot (None:
+    it can), and whether its part needs rivals."""
+
+    node: cel.Select
+    refusal: str | None
+    rivals: bool
+
+
+def choices(formula: cel.Formula) -> Iterator[Choice]:
+    """The strategies of a formula that choose among matches whose events are compared."""
     if not any(isinstance(node, cel.Select) for node in formula.walk()):
         return iter(())  # most formulas, without a look at what stands around each part
-    return _choices(formula, None, 0)
+    return _choices(formula, NESTED if nested(formula) > MOST_NESTED else None, False)
 
 
 def nested(formula: cel.Formula) -> int:
-    """How many of these strategies stand inside each other."""
+    """How many of these strategies may be at work at once: they stand inside each other, or on both
+    sides of AND."""
     here = isinstance(formula, cel.Select) and is_choice(formula)
-    return here + max(map(nested, formula.children()), default=0)
+    inside = map(nested, formula.children())
+    return here + (sum(inside) if isinstance(formula, cel.And) else max(inside, default=0))
 
 
 def _choices(
-    formula: cel.Formula, around: str | None, depth: int
-) -> Iterator[tuple[cel.Select, str | None]]:
+    formula: cel.Formula, refusal: str | None, rivals: bool, behind: bool | None = None
+) -> Iterator[Choice]:
+    """`behind`: inside another strategy, whether events of it may come before."""
     if isinstance(formula, cel.Select) and is_choice(formula):
-        around = around or _refusal(formula) or (NESTED if depth == MOST_NESTED else None)
-        yield formula, around
-        depth += 1
-    for child in formula.children():
-        why = around or (None if _leaves_alone(formula, child) else AROUND)
-        yield from _choices(child, why, depth)
+        refusal = refusal or (None if ends_marked(formula.body) else ENDS)
+        yield Choice(formula, refusal or (BEHIND if rivals and behind else None), rivals)
+        behind = bool(behind)
+    for place, child in enumerate(formula.children()):
+        told_apart = rivals or not _leaves_alone(formula, child)
+        late = behind is not None and (behind or _comes_late(formula, place))
+        why = refusal or _hides(formula, child)
+        yield from _choices(child, why, told_apart, None if behind is None else late)
+
+
+def _comes_late(node: cel.Formula, place: int) -> bool:
+    """Whether events may come before a part of an operator."""
+    match node:
+        case cel.Sequence() | cel.ContiguousSequence() | cel.Gapped():
+            return place > 0
+    return isinstance(node, cel.Iteration | cel.ContiguousIteration | cel.Repeated | cel.All)
 
 
 def max_refusal(query: AnyQuery, formula: cel.Formula) -> str | None:
@@ -116,13 +143,20 @@ def _is_between(predicate: cel.Predicate) -> bool:
     return any(map(_is_between, predicate.operands))
 
 
-def _refusal(node: cel.Select) -> str | None:
-    """Why the kernel cannot choose, wherever the strategy stands."""
-    return None if ends_marked(node.body) else ENDS
+def _hides(node: cel.Formula, child: cel.Formula) -> str | None:
+    """Why the kernel cannot tell which events a strategy in a child has marked."""
+    match node:
+        case cel.All():
+            return BESIDE
+        case cel.Project():
+            return PROJECTED
+        case cel.Unless(_, right) if child is right:
+            return IN_UNLESS
+    return None
 
 
 def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
-    """Whether an operator makes no difference between the matches of strategies in a child."""
+    """Whether an operator refuses no matches of strategies in a child before one is chosen."""
     match node:
         case cel.Sequence() | cel.Iteration() | cel.Optional() | cel.Or() | cel.As():
             return True
@@ -131,12 +165,18 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
         case cel.Unless(left, _):
             return child is left
         case cel.ContiguousSequence():
-            return not any(_has_choice(part) for part in cel.chain(node)[1:])
+            return all(map(_begins_here, cel.chain(node)[1:]))
         case cel.Repeated():
             return node.gap is None and not node.contiguous
         case cel.Filter(body, predicate):
             return all(_chooses_first(body, part) for part in operands_of(predicate))
     return False
+
+
+def _begins_here(part: cel.Formula) -> bool:
+    """Whether no match of a strategy is refused because it begins later than its part."""
+    anchored = isinstance(part, cel.Select) and isinstance(part.body, cel.Start)
+    return anchored or not _has_choice(part)
 
 
 def _chooses_first(body: cel.Formula, predicate: cel.Predicate) -> bool:

@@ -32,6 +32,7 @@ from cereus.automata.memory.distance import (
     Unspaced,
 )
 from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.rivals import RivalRuns
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label
 from cereus.automata.strategies import select
@@ -103,12 +104,14 @@ def lowered(
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
     may choose for strategies inside it; `largest`: with slots, for MAX around all of it."""
-    refusals = [why or (None if chooses else CANNOT_CHOOSE) for _, why in choices(formula)]
+    chosen = list(choices(formula))
+    refusals = [each.refusal or (None if chooses else CANNOT_CHOOSE) for each in chosen]
     why_values = next(filter(None, [why_values, *refusals]), None)
+    rivals = frozenset(each.node for each in chosen if each.rivals)
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(
-            streams, FormulaSlots(types), schema=schema, stream=stream
+            streams, FormulaSlots(types), schema=schema, stream=stream, rivals=rivals
         ).lowered(formula, largest=largest),
         lambda: FormulaLowering(
             streams, correlated=correlated, schema=schema, stream=stream
@@ -153,12 +156,20 @@ class FormulaLowering:
     """The attributes that conditions between events read."""
     comparisons: int = 0
     scoped: bool = False
+    rivals: frozenset[cel.Select] = frozenset()
+    """The strategies whose parts have rivals."""
+    parts: list[ChosenInSlots] = field(default_factory=list)
+    """These parts."""
+    beside: int = 0
+    """How many strategies the kernel chooses for at once beside the part at hand."""
 
     def lowered(self, formula: cel.Formula, *, largest: bool = False) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
         if largest and self.comparisons:
             chooses = LARGEST if begins_apart(formula) else LARGEST_OF_ALL
             automaton = self._in_scope(formula, automaton, chooses, Begins.MARKING)
+        if self.parts:
+            automaton = RivalRuns(automaton, tuple(self.parts))
         return Lowered(
             automaton,
             self.tests.tests,
@@ -204,7 +215,7 @@ class FormulaLowering:
             case cel.Or():
                 return make.union([self.automaton(part) for part in cel.chain(formula)])
             case cel.And(left, right):
-                return make.Product(self.automaton(left), self.automaton(right))
+                return self._both(left, right)
             case cel.All():
                 sides = cel.chain(formula)
                 return make.Interleaving(
@@ -223,28 +234,49 @@ class FormulaLowering:
             case cel.Select(strategy, body):
                 automaton = self.automaton(body)
                 if self.slots is not None and is_choice(formula):
-                    return self._chosen(strategy, body, automaton)
+                    return self._chosen(formula, automaton)
                 compares = strategy not in CHOOSING or compares_matches(strategy, body)
                 return select(strategy, automaton) if compares else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _chosen(self, strategy: Strategy, body: cel.Formula, automaton: Automaton) -> Automaton:
+    def _both(self, left: cel.Formula, right: cel.Formula) -> Automaton:
+        """Both sides of AND, whose strategies choose at once."""
+        first = self.automaton(left)
+        beside = nested(left)
+        self.beside += beside
+        second = self.automaton(right)
+        self.beside -= beside
+        return make.Product(first, second)
+
+    def _chosen(self, node: cel.Select, automaton: Automaton) -> Automaton:
         """The kernel chooses among matches whose events are compared."""
-        if strategy is not Strategy.MAX:
-            chooses = EARLIEST if strategy is Strategy.NEXT else LATEST
-            return self._in_scope(body, automaton, chooses, Begins.READING)
-        begins = Begins.MARKING if begins_apart(body) else Begins.READING
-        return self._in_scope(body, automaton, LARGEST, begins)
+        chooses, begins = LATEST, Begins.READING
+        if node.strategy is Strategy.NEXT:
+            chooses = EARLIEST
+        elif node.strategy is Strategy.MAX:
+            chooses = LARGEST
+            begins = Begins.MARKING if begins_apart(node.body) else Begins.READING
+        part = self._in_scope(node.body, automaton, chooses, begins, rivals=node in self.rivals)
+        if part.rivals:
+            self.parts.append(part)
+        return part
 
     def _in_scope(
-        self, body: cel.Formula, automaton: Automaton, chooses: str, begins: Begins
-    ) -> Automaton:
+        self,
+        body: cel.Formula,
+        automaton: Automaton,
+        chooses: str,
+        begins: Begins,
+        *,
+        rivals: bool = False,
+    ) -> ChosenInSlots:
         """The automaton of a body, among whose matches the kernel chooses."""
         assert self.slots is not None
         self.scoped = True
         self.comparisons += 1
         self.slots.count += 1
-        return ChosenInSlots(automaton, self.comparisons, chooses, nested(body), begins)
+        inside = nested(body) + self.beside
+        return ChosenInSlots(automaton, self.comparisons, chooses, inside, begins, rivals)
 
     def _repeated(self, node: cel.Repeated) -> Automaton:
         fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from cereus.clauses.tree import Strategy, is_kept
 from cereus.expr.tree import Expression, about, is_local, rebuild, variables
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.plan.traits import CHOOSING
 
 Rule = Callable[[cel.Formula], cel.Formula]
@@ -90,7 +91,29 @@ def _unchosen(node: cel.Formula) -> cel.Formula:
     return node
 
 
-RULES: tuple[Rule, ...] = (choose_no_exceptions, split_filters, push_filters)
+def anchor_choices(formula: cel.Formula) -> cel.Formula:
+    """`φ : NEXT(ψ)` is `φ : NEXT(START(ψ))`, and so is MAX: a match has to begin right behind φ,
+    and no other is better than one that does, or contains it. Not where ψ may begin with an event
+    that is not marked, or φ may be nothing."""
+
+    def anchored(node: cel.Formula) -> cel.Formula:
+        if not isinstance(node, cel.ContiguousSequence) or may_be_nothing(node.left):
+            return node
+        match node.right:
+            case cel.Select(Strategy.NEXT | Strategy.MAX, body) if _marks_all(body):
+                return replace(node, right=replace(node.right, body=cel.Start(body)))
+        return node
+
+    return bottom_up(formula, anchored)
+
+
+def _marks_all(body: cel.Formula) -> bool:
+    """Whether all events of a part that is not anchored yet are marked."""
+    hidden = (cel.Not, cel.Project)
+    return not isinstance(body, cel.Start) and not any(isinstance(n, hidden) for n in body.walk())
+
+
+RULES: tuple[Rule, ...] = (choose_no_exceptions, anchor_choices, split_filters, push_filters)
 
 
 def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formula:
