@@ -37,6 +37,7 @@ from cereus.languages.match_recognize.match.slots.tables import RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
 from cereus.languages.match_recognize.match.stretches.blocks import blocks
+from cereus.languages.match_recognize.match.stretches.lines import row_lines
 from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
 
@@ -203,6 +204,9 @@ def find_runs(
             search.stop_after(-1)
             if (row_blocks := blocks(tables, given, rows.bounds)) is not None:
                 stretches = stretches_kernel.QuietStretches(tables, given, row_blocks)
+                lines = row_lines(lowering, tables, given, rows.bounds, row_blocks)
+                if lines is not None:
+                    stretches.use_lines(lines)
                 search.leap(stretches, touched(tables), room)
             search.compare_values(alike(tables, given))
             kept = None if streams.ends_open or timeouts or pruned else places(tables, given)

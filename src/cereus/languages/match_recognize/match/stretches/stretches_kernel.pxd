@@ -1,6 +1,7 @@
 cimport cython
 
 from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
+from cereus.languages.match_recognize.match.stretches.lines_kernel cimport LinesOfRows
 
 
 @cython.final
@@ -43,12 +44,20 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const int[::1] float_columns
     cdef const int[::1] float_counts
 
+    # conditions that are linear in totals
+    cdef bint has_lines
+    cdef LinesOfRows lines
+
     # the slots of runs
     cdef long long[:, :, ::1] cells
     cdef double[:, :, ::1] float_cells
 
     cdef int always_alive(self, Py_ssize_t block, int state) noexcept nogil
     cdef int truth(
+        self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
+        Py_ssize_t size, Py_ssize_t block
+    ) noexcept nogil
+    cdef int _by_bounds(
         self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
         Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil

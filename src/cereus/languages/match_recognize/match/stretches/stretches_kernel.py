@@ -23,9 +23,13 @@ if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match.stretches.bounds_kernel import (
         BoundedRegisters,
     )
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.lines_kernel import (
+        LinesOfRows,
+    )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.stretches.bounds_kernel import BoundedRegisters
+    from cereus.languages.match_recognize.match.stretches.lines_kernel import LinesOfRows
 
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
@@ -71,11 +75,19 @@ class QuietStretches(BoundedRegisters):
         self.float_columns = blocks.slots.float_columns
         self.float_counts = blocks.slots.float_counts
         self.number = 0
+        self.has_lines = False
+
+    def use_lines(self, lines: Any) -> None:
+        """Conditions that are linear in totals are decided by their lines, too (`lines.py`)."""
+        self.lines = LinesOfRows(lines)
+        self.has_lines = True
 
     def use_runs(self, cells: Any, float_cells: Any) -> None:
         """The slots of runs."""
         self.cells = cells
         self.float_cells = float_cells
+        if self.has_lines:
+            self.lines.use_runs(cells, float_cells)
 
     def always_alive(self, block: cython.Py_ssize_t, state: cython.int) -> cython.int:
         """Whether a state is possible at all rows of a block (1), at none (0), or UNSURE."""
@@ -97,6 +109,24 @@ class QuietStretches(BoundedRegisters):
         """Whether the condition of a variable holds for all rows of a block (1), for none (0), or
         UNSURE; with the slots of a run that began at `start` and waits in a loop of the variable
         `loop`. The block is `size` rows from `row` on."""
+        answer: cython.int = self._by_bounds(label, loop, side, run, start, row, size, block)
+        if answer == codes.UNSURE and self.has_lines:
+            if self.lines.never(label, loop, side, run, start, row, size):
+                return 0
+        return answer
+
+    def _by_bounds(
+        self,
+        label: cython.int,
+        loop: cython.int,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        start: cython.Py_ssize_t,
+        row: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        block: cython.Py_ssize_t,
+    ) -> cython.int:
+        """The same, by bounds of what is computed."""
         cython.declare(k=cython.Py_ssize_t, at=cython.Py_ssize_t)
         cython.declare(op=cython.int, to=cython.int, a=cython.int, b=cython.int)
         if self.code_starts[label] == self.code_starts[label + 1]:
