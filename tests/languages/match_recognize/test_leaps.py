@@ -55,13 +55,31 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS x > avg(b.x) + 2 * stddev(b.x)", "c AS var_samp(b.y) < 700 AND x > a.x",
            "c AS avg(b.x) > 50", "c AS avg(w) >= 4", "c AS x > LAST(b.x, 30) + 60",
            "c AS x > max_by(b.x, b.z) + 50",
-           "c AS LAST(b.x, 10) = x AND min_by(b.y, b.x) < 3")  # fmt: skip
+           "c AS LAST(b.x, 10) = x AND min_by(b.y, b.x) < 3",
+           "c AS x > 1.5 * sum(b.x * b.y) / sum(b.y)", "c AS sum(b.w) > 2 * count(b.*) + x",
+           "c AS x * count(b.*) >= 2.2 * sum(b.x)", "c AS bool_and(b.x < 60) AND x > 40",
+           "c AS count_if(b.x > 50) > 0.7 * count(*)", "c AS sum(x) / count(*) BETWEEN 20 AND 30",
+           "c AS sum(b.w) = x", "c AS avg(w) - x > 0.5 * avg(w)", "c AS bool_or(b.y > 90)",
+           "c AS sum(c.w) / 2 < sum(b.w) - 3 * x", "c AS x / (w - 3) > sum(b.x)",
+           "c AS avg(b.w) > x / 2.0 - 20 AND x < 30")  # fmt: skip
 OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55",
            "d AS x > FIRST(b.y)", "d AS x > FIRST(b.y, 1) + 40")  # fmt: skip
 OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
 OF_WAYS = ("a (b | c)* d", "a (c | b)*? d", "a (b | c)+ b", "(b{2,15} c)+ d")
 """Patterns whose loops go several ways: with sums of one of them, a row may have as many runs as
 there are ways to it, and the reference tries each of them."""
+APART = ("b AS x < 20, c AS x >= 20 AND x < 95", "b AS x <= 30, c AS y > 30 AND x > 30",
+         "b AS x > PREV(x), c AS x < PREV(x)", "b AS x < 10, c AS x > 10",
+         "b AS x < 50, c AS x > 40")  # fmt: skip
+"""Alternatives, most of which no row can both be."""
+OF_APART = ("(b | c)+ d", "a (b | c)* d", "(a | b | c)+? d", "(b | c){3,} d", "a (c | b)* d*",
+            "((b | c) (b | c))+ d", "(b | c)+ b d", "a (b | c)*? (c | b)+ d")  # fmt: skip
+OF_BOTH = ("d AS sum(b.x) > 2 * sum(c.x) + 100", "d AS count(b.*) > count(c.*) + 10",
+           "d AS avg(b.x) + 40 < avg(c.x)", "d AS max(c.y) > 60 AND min(b.w) < -40",
+           "d AS sum(u.x) > 900 AND x < 30", "d AS stddev(c.x) > 1.2 * stddev(b.x)",
+           "d AS x > LAST(b.x) + 30", "d AS x < FIRST(u.x) - 40", "d AS CLASSIFIER(u) = 'B'",
+           "d AS sum(b.z) > 3 * sum(c.z) + 4", "d AS count(b.y) = 20", "d AS x > max_by(b.x, b.w)",
+           "d AS PREV(CLASSIFIER()) = 'C' AND x > 90", "d AS sum(x) > 500")  # fmt: skip
 WITHIN = "WITHIN INTERVAL '70' SECOND"
 SKIPS = ("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST c")
 
@@ -83,6 +101,17 @@ def drawn_clause(draw: Random, patterns: tuple[str, ...] = PATTERNS) -> str:
     return f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
         {last} AS l, CLASSIFIER() AS v {skip} PATTERN ({pattern}) {within}
         DEFINE {conditions})"""
+
+
+def drawn_apart(draw: Random) -> str:
+    """A clause with alternatives that rows tell apart."""
+    pattern, last = draw.choice(OF_APART), draw.choice(OF_BOTH)
+    within = draw.choice(["", "", WITHIN])
+    skip = draw.choice(("", "AFTER MATCH SKIP TO NEXT ROW"))
+    start = "a AS x > 95, " if "a" in pattern else ""
+    return f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
+        LAST(b.ts) AS l, sum(c.x) AS s, CLASSIFIER() AS v {skip} PATTERN ({pattern}) {within}
+        SUBSET u = (b, c) DEFINE {start}{draw.choice(APART)}, {last})"""
 
 
 def drawn_table(draw: Random, rows: int) -> pa.Table:
@@ -137,6 +166,21 @@ def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> N
             patch.setattr(find, "blocks", lambda *_: None)
             patch.setattr(find, "places", lambda *_: None)
             patch.setattr(find, "alike", none_alike)
+            assert found == emitted(text, table), (seed, text)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_alternatives_as_one_state_change_no_answer(
+    block: int, leaping: pytest.MonkeyPatch
+) -> None:
+    for seed in range(block, 2 * volume(15, 80), 2):
+        draw = Random(1_000 + seed)
+        text, table = drawn_apart(draw), drawn_table(draw, draw.choice([60, 200, 500]))
+        found = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(find, "blocks", lambda *_: None)
+            patch.setattr(find, "places", lambda *_: None)
+            patch.setattr(find, "alternatives", lambda *_: None)
             assert found == emitted(text, table), (seed, text)
 
 

@@ -18,7 +18,7 @@ COMPILED = COUNTS | {
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
     "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles, aggregates of CLASSIFIER() or MATCH_NUMBER()); runs are tried one by one, in "
+    "percentiles, the least and the greatest CLASSIFIER(), aggregates of MATCH_NUMBER()); runs are tried one by one, in "
     "Python, and Limits(steps_per_event=…) says when to stop"
 )
 
@@ -37,9 +37,10 @@ def is_searched(clause: tree.Clause) -> bool:
 
 
 def _is_of_match(aggregate: tree.Aggregate) -> bool:
-    """Whether an aggregate is over what only the match says of a row."""
+    """Whether an aggregate is over what only the match says of a row, and is not added up."""
+    added = aggregate.function in (*COUNTS, "bool_and", "bool_or", "every")
     return any(
-        isinstance(node, tree.Classifier | tree.MatchNumber)
+        isinstance(node, tree.MatchNumber) or (isinstance(node, tree.Classifier) and not added)
         for argument in aggregate.arguments
         for node in argument.walk()
     )

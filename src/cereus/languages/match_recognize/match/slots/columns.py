@@ -20,6 +20,7 @@ from cereus.expr.arrow.vector import Vector, from_arrow
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, Leaf
+from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.letters import RowColumns
 from cereus.languages.match_recognize.match.needs import Part, names_in
 from cereus.languages.match_recognize.match.slots.code import AS_INTS
@@ -101,6 +102,22 @@ class SlotColumns:
         self.numbers.append(numbers)
         self.valid.append(True if vector.valid is None else vector.valid)
         return len(self.valid) - 1, vector.kind
+
+    def masked(
+        self, number: int | None, members: frozenset[str], ways: Alternatives | None
+    ) -> int:
+        """A column that is NULL on rows of other variables than these; without a number, of ones.
+        """
+        assert ways is not None
+        key = ("masked", number, members)
+        if key not in self.known_columns:
+            valid = np.zeros(self.width, np.bool_)
+            valid[: len(self.rows)] = ways.rows_of(members)
+            ones = np.ones(self.width, np.int64)
+            self.numbers.append(ones if number is None else self.numbers[number])
+            self.valid.append(valid if number is None else valid & self.valid[number])
+            self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
+        return self.known_columns[key][0]
 
     def refuse_large_sums(self, number: int) -> None:
         """A slot has 64 bits: what a sum of a column's numbers may need more for is computed

@@ -19,7 +19,7 @@ from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
-from cereus.languages.match_recognize.binding import LABEL, NUMBER
+from cereus.languages.match_recognize.binding import NUMBER
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
@@ -74,7 +74,8 @@ def _of_variable(lowering: Lowering, variable: str) -> Iterator[Terms]:
 
 
 def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
-    """Pairs of which the first is not less than the second where a condition holds."""
+    """Pairs of which the first is not less than the second where a condition holds. What is true
+    or false is 0 or more where it is true."""
     match part.expression:
         case ex.Comparison("<" | "<=", left, right):
             yield right, left
@@ -83,6 +84,8 @@ def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
         case ex.Comparison("=", left, right):
             yield left, right
             yield right, left
+        case ex.Attribute():
+            yield part.expression, ex.Literal(0)
         case ex.Between(operand, low, high):
             for small, large in ((low, operand), (operand, high)):
                 if small is not None and large is not None:
@@ -125,7 +128,7 @@ class _Reader:
             if leaf.variable is None:
                 return Quotient({LENGTH: 1.0})
             return Quotient({Total(self.group(("count", members)).at): 1.0})
-        if {LABEL, NUMBER} & names_in(leaf.argument):
+        if NUMBER in names_in(leaf.argument):
             raise NotLinear
         group = self.group(("sum", members, repr(leaf.argument)))
         count = Total(group.at)
@@ -137,6 +140,10 @@ class _Reader:
                 return Quotient({total: 1.0})
             case "avg":
                 return Quotient({total: 1.0}, {count: 1.0})
+            case "bool_and":  # true, where it is 0
+                return Quotient({total: 1.0, count: -1.0})
+            case "bool_or":
+                return Quotient({total: 1.0, None: -1.0})
         raise NotLinear
 
     def group(self, key: Any) -> Any:

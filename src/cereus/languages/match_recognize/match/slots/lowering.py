@@ -23,6 +23,7 @@ from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, Rounds, RowAutomaton
@@ -56,7 +57,7 @@ NO_ROUNDS = Rounds(0, None, False)
 
 class Lowering:
     """Makes the tables of a clause over its rows, with room for so many (None: for these). A match
-    may have `most_rows`, if that is more."""
+    may have `most_rows`, if that is more. With `ways`, the automaton is theirs."""
 
     def __init__(
         self,
@@ -65,12 +66,18 @@ class Lowering:
         rows: SortedRows,
         room: int | None = None,
         most_rows: int = 0,
+        ways: Alternatives | None = None,
     ) -> None:
         self.bound, self.automaton = bound, automaton
-        self.variables = bound.clause.variables()
+        self.variables = bound.clause.variables() if ways is None else ways.variables
         self.code = Code()
         self.columns = SlotColumns(rows, self.variables, room, most_rows)
-        self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
+        self.groups = SlotGroups(
+            self.variables,
+            self.columns.width - 1,
+            {} if ways is None else ways.joint,
+            lambda column, members: self.columns.masked(column, members, ways),
+        )
         self.totals = SlotTotals(self.code, self.columns, self.groups)
 
     def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
@@ -245,7 +252,7 @@ class Lowering:
         members = self.bound.clause.members(leaf.variable)
         if leaf.argument is None:
             return self.totals.counted(leaf, members)
-        if {LABEL, NUMBER} & names_in(leaf.argument):
+        if NUMBER in names_in(leaf.argument):
             raise NotForSlots
         return self.totals.aggregated(leaf, leaf.argument, members)
 
@@ -260,13 +267,20 @@ class Lowering:
             return leaf
         place = leaf.place
         members = self.bound.clause.members(place.variable)
-        universal = place.variable is None or members >= set(self.automaton.labels)
+        universal = place.variable is None or members >= self.mapped
         read = names_in(leaf.argument)
         if NUMBER in read:
             raise NotForSlots
         if LABEL in read:
             return self.label_base(leaf, members, universal, read)
         return Base(None if universal else members, place.first, place.offset)
+
+    @cached_property
+    def mapped(self) -> frozenset[str]:
+        """The variables that rows are mapped to."""
+        joint = self.groups.joint
+        each = (joint.get(label, frozenset((label,))) for label in self.automaton.labels)
+        return frozenset[str]().union(*each)
 
     def best_base(self, leaf: values.Over) -> Base | None:
         """The row that an aggregate takes its value from, if it takes that from one row."""
@@ -287,8 +301,7 @@ class Lowering:
         place = leaf.place
         if read != {LABEL} or place.first or place.shift > 0 or (place.shift and not universal):
             raise NotForSlots
-        of = frozenset(self.automaton.labels) if universal else members
-        return Base(of, False, place.offset - place.shift, label=True)
+        return Base(self.mapped if universal else members, False, place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
         return self.offsets.get(replace(base, offset=0), 0)
@@ -340,7 +353,12 @@ class Lowering:
         if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
             return False
         assert base.members is not None
-        inside = {q for q, label in enumerate(self.automaton.labels) if label in base.members}
+        joint = self.groups.joint
+        inside = {
+            q
+            for q, label in enumerate(self.automaton.labels)
+            if joint.get(label, frozenset((label,))) & base.members
+        }
         behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
         pending = list(behind)
         while pending:

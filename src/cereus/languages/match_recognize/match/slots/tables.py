@@ -16,6 +16,10 @@ class NotForSlots(Exception):
     """A condition that the kernel has no slots or no code for."""
 
 
+class NotJoint(Exception):
+    """A slot needs to know which of several variables a row is of, and a state stands for them."""
+
+
 @dataclass(frozen=True)
 class Base:
     """Where a value is read: the n-th row from the front or back of a variable's rows (None: of

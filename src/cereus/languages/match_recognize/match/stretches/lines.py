@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,13 @@ Ints = npt.NDArray[np.int64]
 EPSILON = 2.3e-16
 ROUNDINGS = 64
 """Operations, at most, whose rounding a line has in it."""
+ADDS = {
+    codes.SLOT_INT: (codes.COUNT_ROWS, codes.COUNT_VALID, codes.SUM_INT),
+    codes.SLOT_FLOAT: (codes.SUM_FLOAT,),
+}
+"""The updates of a total, by the kind of its slot."""
+Update = tuple[int, int]
+"""An update that adds something up, and the column that it reads."""
 MOST_LINES = 16
 """Conditions, each for one loop, at most."""
 
@@ -147,7 +155,6 @@ class _Maker:
         self.count = len(rows.sets)
         self.longest = int(np.diff(bounds).max(initial=0))
         self.befores: list[Floats] = []
-        self._known: dict[tuple[int, Total], int] = {}
 
     def line(self, loop: int, label: int, terms: Terms) -> Line | None:
         """None where several coefficients differ from row to row, or numbers are too large."""
@@ -163,15 +170,11 @@ class _Maker:
                 constant = np.ndim(factor) == 0
                 if constant and factor == 0:
                     continue
-                intercepts = intercepts + factor * self.here(loop, label, total)
-                added.append(
-                    Added(
-                        total.slot,
-                        total.kind,
-                        float(factor) if constant else 0.0,
-                        self.before(loop, total),
-                    )
-                )
+                by_loop, own = self.update(loop, total), self.update(label, total)
+                intercepts = intercepts + factor * self.here(by_loop, own)
+                before = -1 if by_loop is None else self.before(by_loop)
+                coefficient = float(factor) if constant else 0.0
+                added.append(Added(total.slot, total.kind, coefficient, before))
                 margin += float(np.nanmax(np.abs(factor), initial=0)) * self.rounding(total)
                 if not constant:
                     slopes, steep = factor, steep + 1
@@ -192,57 +195,54 @@ class _Maker:
         states = self.tables.labels == label
         return self.rows.alive[:, states].any(axis=1)[self.rows.sets]
 
-    def steps(self, label: int, total: Total) -> Floats | None:
-        """What each row adds to a total, if it is of this variable; None if nothing."""
+    def update(self, label: int, total: Total) -> Update | None:
+        """What a row of a variable does to a total."""
         if total.kind == codes.MATCH_LENGTH:
-            return np.ones(self.count)
+            return codes.COUNT_ROWS, 0
         begin, end = self.tables.update_starts[label], self.tables.update_starts[label + 1]
         for kind, slot, column, _ in self.tables.updates[begin:end].tolist():
-            if slot != total.slot:
-                continue
-            if total.kind == codes.SLOT_FLOAT:
-                if kind == codes.SUM_FLOAT:
-                    return self.values(self.rows.floats, column)
-            elif kind == codes.COUNT_ROWS:
-                return np.ones(self.count)
-            elif kind == codes.COUNT_VALID:
-                return self.rows.valid[column, : self.count].astype(np.float64)
-            elif kind == codes.SUM_INT:
-                return self.values(self.rows.ints, column)
+            if slot == total.slot and kind in ADDS[total.kind]:
+                return kind, column
         return None
 
-    def values(self, numbers: npt.NDArray[Any], column: int) -> Floats:
-        valid = self.rows.valid[column, : self.count] != 0
-        return np.where(valid, numbers[column, : self.count], 0).astype(np.float64)
+    @cache
+    def steps(self, update: Update) -> npt.NDArray[Any]:
+        """What each row adds."""
+        kind, column = update
+        if kind == codes.COUNT_ROWS:
+            return np.ones(self.count, np.int64)
+        valid = self.rows.valid[column, : self.count]
+        if kind == codes.COUNT_VALID:
+            return valid.astype(np.int64)
+        numbers = self.rows.ints if kind == codes.SUM_INT else self.rows.floats
+        return numbers[column, : self.count] * valid
 
-    def here(self, loop: int, label: int, total: Total) -> Any:
+    @cache
+    def before(self, update: Update) -> int:
+        """The number of what rows of a partition add up before each row."""
+        steps = self.steps(update)
+        exact = np.longdouble if update[0] == codes.SUM_FLOAT else np.int64
+        sums = np.zeros(self.count + 1, exact)
+        np.cumsum(steps, dtype=exact, out=sums[1:])
+        first = np.repeat(sums[self.bounds[:-1]], np.diff(self.bounds))
+        self.befores.append((sums[:-1] - first).astype(np.float64))
+        return len(self.befores) - 1
+
+    def here(self, loop: Update | None, own: Update | None) -> Any:
         """What a total has at each row beyond what is the same for all rows."""
-        before = self.before(loop, total)
-        own = self.steps(label, total)
-        return (0.0 if before < 0 else self.befores[before]) + (0.0 if own is None else own)
+        before = 0.0 if loop is None else self.befores[self.before(loop)]
+        return before if own is None else before + self.steps(own)
 
-    def before(self, loop: int, total: Total) -> int:
-        """The number of what a loop adds up before each row of a partition; -1 if nothing."""
-        if (loop, total) not in self._known:
-            steps = self.steps(loop, total)
-            self._known[loop, total] = -1 if steps is None else len(self.befores)
-            if steps is not None:
-                sums = np.concatenate([[0], np.cumsum(steps, dtype=np.longdouble)])
-                first = np.repeat(sums[self.bounds[:-1]], np.diff(self.bounds))
-                self.befores.append((sums[:-1] - first).astype(np.float64))
-        return self._known[loop, total]
-
+    @cache
     def rounding(self, total: Total) -> float:
         """How far a total may be from what it is without rounding: floats are added one by one."""
-        labels = range(len(self.tables.update_starts) - 1)
-        largest = max(self.largest(label, total) for label in labels)
+        updates = {self.update(label, total) for label in range(len(self.tables.update_starts) - 1)}
+        largest = sum(self.largest(update) for update in updates if update is not None)
         steps = self.longest if total.kind == codes.SLOT_FLOAT else 0
         return largest * EPSILON * (steps + ROUNDINGS)
 
-    def largest(self, label: int, total: Total) -> float:
+    def largest(self, update: Update) -> float:
         """The sum of the sizes of what all rows of a partition add, at most."""
-        steps = self.steps(label, total)
-        if steps is None:
-            return 0.0
-        sums = np.concatenate([[0], np.cumsum(np.abs(steps))])
+        sums = np.zeros(self.count + 1)
+        np.cumsum(np.abs(self.steps(update)), out=sums[1:])
         return float(np.diff(sums[self.bounds]).max(initial=0))

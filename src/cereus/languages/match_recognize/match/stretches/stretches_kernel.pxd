@@ -26,6 +26,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const double[:, ::1] high_floats
     cdef const unsigned char[:, ::1] any_valid
     cdef const unsigned char[:, ::1] all_valid
+    cdef const long long[:, ::1] valid_counts
     cdef const double[:, ::1] low_sums
     cdef const double[:, ::1] high_sums
     cdef const double[:, ::1] spreads
@@ -36,12 +37,13 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const unsigned char[::1] loops
 
     # what a row of a variable does to each slot
+    cdef const unsigned char[:, ::1] agree
     cdef const int[:, ::1] kinds
-    cdef const int[::1] columns
+    cdef const int[:, ::1] columns
     cdef const int[::1] counts
     cdef const int[::1] places
     cdef const int[:, ::1] float_kinds
-    cdef const int[::1] float_columns
+    cdef const int[:, ::1] float_columns
     cdef const int[::1] float_counts
 
     # conditions that are linear in totals

@@ -59,6 +59,7 @@ class QuietStretches(BoundedRegisters):
         self.high_floats = blocks.high_floats
         self.any_valid = blocks.any_valid
         self.all_valid = blocks.all_valid
+        self.valid_counts = blocks.valid_counts
         self.low_sums = blocks.low_sums
         self.high_sums = blocks.high_sums
         self.spreads = blocks.spreads
@@ -67,6 +68,7 @@ class QuietStretches(BoundedRegisters):
         self.all_alive = blocks.all_alive
         self.starts = blocks.starts
         self.loops = blocks.loops
+        self.agree = blocks.slots.agree
         self.kinds = blocks.slots.kinds
         self.columns = blocks.slots.columns
         self.counts = blocks.slots.counts
@@ -77,10 +79,11 @@ class QuietStretches(BoundedRegisters):
         self.number = 0
         self.has_lines = False
 
-    def use_lines(self, lines: Any) -> None:
+    def use_lines(self, lines: Any, cells: Any, float_cells: Any) -> None:
         """Conditions that are linear in totals are decided by their lines, too (`lines.py`)."""
         self.lines = LinesOfRows(lines)
         self.has_lines = True
+        self.use_runs(cells, float_cells)
 
     def use_runs(self, cells: Any, float_cells: Any) -> None:
         """The slots of runs."""
@@ -131,6 +134,8 @@ class QuietStretches(BoundedRegisters):
         cython.declare(op=cython.int, to=cython.int, a=cython.int, b=cython.int)
         if self.code_starts[label] == self.code_starts[label + 1]:
             return 1
+        if not self.agree[label, loop]:
+            return codes.UNSURE
         for k in range(self.code_starts[label], self.code_starts[label + 1]):
             op = self.code[k, 0]
             to = self.code[k, 1]
@@ -300,7 +305,9 @@ class QuietStretches(BoundedRegisters):
         if kind == codes.FIRST_ROWS:
             return False
         if kind >= codes.MOST_ROW:
-            if not self.keeps_row(kind, self.columns[slot], at, block):
+            if not self.keeps_row(
+                kind, self.columns[label if by_label else loop, slot], at, block
+            ):
                 return False
             self._exactly(to, column, at)
             return True
@@ -412,7 +419,9 @@ class QuietStretches(BoundedRegisters):
             return False
         least = most = self.float_cells[side, run, slot + 1]
         if self.float_kinds[label, slot] >= 0 or self.float_kinds[loop, slot] >= 0:
-            column = self.float_columns[slot]
+            column = self.float_columns[
+                label if self.float_kinds[label, slot] >= 0 else loop, slot
+            ]
             low = self.low_floats[column, block]
             high = self.high_floats[column, block]
             mean = self.float_cells[side, run, slot]
@@ -447,7 +456,7 @@ class QuietStretches(BoundedRegisters):
         by_loop: cython.bint = self.kinds[loop, slot] >= 0
         kind: cython.int = self.kinds[label if by_label else loop, slot]
         value: cython.longlong = self.cells[side, run, slot]
-        column: cython.int = self.columns[slot]
+        column: cython.int = self.columns[label if by_label else loop, slot]
         self.known[to] = 1
         self.low[to] = self.high[to] = value
         if kind < 0:
@@ -530,7 +539,7 @@ class QuietStretches(BoundedRegisters):
         by_loop: cython.bint = self.float_kinds[loop, slot] >= 0
         kind: cython.int = self.float_kinds[label if by_label else loop, slot]
         value: cython.double = self.float_cells[side, run, slot]
-        column: cython.int = self.float_columns[slot]
+        column: cython.int = self.float_columns[label if by_label else loop, slot]
         cython.declare(low=cython.double, high=cython.double, slack=cython.double)
         low = high = value
         if kind >= 0 and self.any_valid[column, block]:
@@ -603,13 +612,15 @@ class QuietStretches(BoundedRegisters):
         if few <= 0:
             return False
         if of_ints:
-            column = self.columns[slot]
+            column = self.columns[label if self.kinds[label, slot] >= 0 else loop, slot]
             changes = self.kinds[label, slot] >= 0 or self.kinds[loop, slot] >= 0
             sum_ = cython.cast(cython.double, self.cells[side, run, slot])
             low = cython.cast(cython.double, self.low_ints[column, block])
             high = cython.cast(cython.double, self.high_ints[column, block])
         else:
-            column = self.float_columns[slot]
+            column = self.float_columns[
+                label if self.float_kinds[label, slot] >= 0 else loop, slot
+            ]
             changes = self.float_kinds[label, slot] >= 0 or self.float_kinds[loop, slot] >= 0
             sum_ = self.float_cells[side, run, slot]
             low = self.low_floats[column, block]
