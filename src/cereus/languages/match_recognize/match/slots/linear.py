@@ -23,7 +23,7 @@ from cereus.languages.match_recognize.binding import NUMBER
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
-from cereus.languages.match_recognize.match.slots.tables import HERE
+from cereus.languages.match_recognize.match.slots.tables import Base
 
 NUMBERS = (Kind.INTEGER, Kind.FLOAT)
 
@@ -53,24 +53,20 @@ class Quotient:
     under: Terms | None = None
 
 
-def linear_conditions(lowering: Lowering) -> dict[str, list[Terms]]:
-    """For each variable, terms that are 0 or more wherever its condition holds."""
-    return {name: list(_of_variable(lowering, name)) for name in lowering.variables}
-
-
-def _of_variable(lowering: Lowering, variable: str) -> Iterator[Terms]:
+def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[Terms]:
+    """Terms that are 0 or more wherever the condition of a variable holds, behind rows of another
+    that were read in a loop."""
     for part in parts(lowering.bound, variable):
         if part.of_row:
             continue
-        reader = _Reader(lowering, part)
+        reader = _Reader(lowering, part, loop, variable)
         for over, under in _differences(part):
             try:
                 with np.errstate(all="ignore"):
                     difference = _added(reader.read(over), _times(-1.0, reader.read(under)))
             except NotLinear:
                 continue
-            if any(total is not None for total in difference.over):
-                yield difference.over
+            yield difference.over
 
 
 def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
@@ -93,17 +89,22 @@ def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
 
 
 class _Reader:
-    """Reads the expressions of one conjunct."""
+    """Reads the expressions of one conjunct of a variable, behind rows of a loop."""
 
-    def __init__(self, lowering: Lowering, part: Part) -> None:
+    def __init__(self, lowering: Lowering, part: Part, loop: str, variable: str) -> None:
         self.lowering, self.part = lowering, part
+        self.loop, self.variable = loop, variable
 
     def read(self, node: ex.Expression) -> Quotient:
         leaves = [self.part.leaves[name] for name in names_in(node)]
         if not leaves:
             return Quotient({None: _numbers(value_of(node, {}))})
-        if all(self.lowering.base(leaf) == HERE for leaf in leaves):
-            return Quotient({None: _numbers(self.lowering.columns.vector(node, self.part, HERE))})
+        bases = {self.lowering.base(leaf) for leaf in leaves}
+        if len(bases) == 1:
+            (base,) = bases
+            if isinstance(base, Base) and (back := self.rows_back(base)) is not None:
+                numbers = _numbers(self.lowering.columns.vector(node, self.part, base))
+                return Quotient({None: _moved(numbers, back)})
         match node:
             case ex.Attribute((name,)):
                 return self.total(self.part.leaves[name])
@@ -118,6 +119,17 @@ class _Reader:
             case ex.Arithmetic("/", left, right):
                 return self.divided(self.read(left), self.read(right))
         raise NotLinear
+
+    def rows_back(self, base: Base) -> int | None:
+        """How far before the row at hand a place is; None where that differs. Where there is no
+        such row, the condition is not true, whatever is read."""
+        if base.label or base.first or base.best is not None:
+            return None
+        if base.members is None:
+            return base.offset
+        if self.loop not in base.members or not self.lowering.lie_together(base.members):
+            return None
+        return base.offset + (self.variable not in base.members)
 
     def total(self, leaf: Any) -> Quotient:
         """An aggregate, by the slots that hold it."""
@@ -183,6 +195,13 @@ def _numbers(vector: Vector) -> Any:
     numbers = np.asarray(vector.values, np.float64)
     valid = vector.validity()
     return numbers if valid is None else np.where(valid, numbers, np.nan)
+
+
+def _moved(numbers: Any, back: int) -> Any:
+    """The numbers of the rows so many before; NaN where there is none."""
+    if np.ndim(numbers) == 0 or back == 0:
+        return numbers
+    return np.concatenate([np.full(min(back, len(numbers)), np.nan), numbers[:-back]])
 
 
 def _times(by: Any, quotient: Quotient) -> Quotient:

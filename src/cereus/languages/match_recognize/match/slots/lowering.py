@@ -348,16 +348,20 @@ class Lowering:
         return Loaded(to, kind, unit)
 
     def has_tail(self, base: Base) -> bool:
-        """Whether many last rows of a variable are read, and they lie one behind the other: its
-        states are not come back to once they are left."""
+        """Whether many last rows of a variable are read, and they lie one behind the other."""
         if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
             return False
         assert base.members is not None
+        return self.lie_together(base.members)
+
+    def lie_together(self, members: frozenset[str]) -> bool:
+        """Whether rows of variables lie one behind the other: their states are not come back to
+        once they are left."""
         joint = self.groups.joint
         inside = {
             q
             for q, label in enumerate(self.automaton.labels)
-            if joint.get(label, frozenset((label,))) & base.members
+            if joint.get(label, frozenset((label,))) & members
         }
         behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
         pending = list(behind)

@@ -82,7 +82,9 @@ class RowLines:
         self.margins = np.array([line.margin for line in lines])
         every = [each for line in lines for each in line.added]
         self.added_starts = np.cumsum([0, *(len(line.added) for line in lines)]).astype(np.int32)
-        self.added = np.array([(e.slot, e.kind, e.before) for e in every], np.int32)
+        self.added = np.array(
+            [(each.slot, each.kind, each.before) for each in every], np.int32
+        ).reshape(-1, 3)
         self.coefficients = np.array([each.coefficient for each in every])
         self.before = np.stack([*befores, np.zeros_like(self.intercepts[0])])
 
@@ -106,10 +108,10 @@ def row_lines(
 ) -> RowLines | None:
     """The lines of conditions that end loops; None if there are none."""
     maker = _Maker(tables, rows, bounds)
-    conditions = linear_conditions(lowering)
+    names = lowering.variables
     lines: list[Line] = []
     for loop, label in _waits(tables, blocks):
-        for terms in conditions[lowering.variables[label]]:
+        for terms in linear_conditions(lowering, names[loop], names[label]):
             line = maker.line(loop, label, terms)
             if line is not None and len(lines) < MOST_LINES:
                 lines.append(line)
