@@ -3,8 +3,8 @@
 In `(a | b)+ c` a run goes from the state of `a` to that of `b` and back, as rows come. Where no row
 can be both, what may follow is the same and nothing is left to choose: the two are one state, whose
 rows are those of `a` or of `b`. So a run waits in one loop, and leaps over rows as in any other.
-What counts or adds up rows of `a` alone reads a column that is NULL elsewhere. Which state a row was
-read in is told afterwards by its letter.
+What counts or adds up rows of `a` alone reads a column that is NULL elsewhere. The letter of a row
+tells afterwards in which of the states it was read.
 """
 
 from __future__ import annotations

@@ -77,8 +77,9 @@ class SlotConditions:
                         break
             elif kind == codes.COUNT_ROWS:
                 self.cells[side, run, slot] += 1
-            elif kind == codes.LAST_ROWS:
-                self.cells[side, run, slot] = row
+            elif kind >= codes.LAST_ROWS:
+                if kind == codes.LAST_ROWS or self.cells[side, run, slot] == self.none:
+                    self.cells[side, run, slot] = row
                 self.cells[side, run, slot + 1] = min(self.cells[side, run, slot + 1] + 1, size)
             elif self.valid[size, row]:
                 if kind == codes.COUNT_VALID:
@@ -226,8 +227,9 @@ class SlotConditions:
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = f / g
-            elif op == codes.AT_TAIL:
-                at = self.cells[side, run, b] - self.registers[to]
+            elif op == codes.AT_TAIL or op == codes.AT_HEAD:
+                at = self.registers[to]
+                at = self.cells[side, run, b] + (at if op == codes.AT_HEAD else -at)
                 if self.cells[side, run, b + 1] <= self.registers[to]:
                     at = self.none
                 self.known[to] = self.valid[a, at]

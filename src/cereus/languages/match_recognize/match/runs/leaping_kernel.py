@@ -353,8 +353,11 @@ class LeapingRuns(RememberingRuns):
                         self.cells[here, run, slot + j] = (
                             row + size - 1 - j if kind == codes.SHIFT_ROW else label
                         )
-            elif kind == codes.LAST_ROWS:
-                self.cells[here, run, slot] = row + size - 1
+            elif kind >= codes.LAST_ROWS:
+                if kind == codes.LAST_ROWS:
+                    self.cells[here, run, slot] = row + size - 1
+                elif self.cells[here, run, slot] == self.none:
+                    self.cells[here, run, slot] = row
                 self.cells[here, run, slot + 1] = min(
                     self.cells[here, run, slot + 1] + size, column
                 )
@@ -418,7 +421,7 @@ class LeapingRuns(RememberingRuns):
             if kind == codes.FIRST_ROWS:
                 if self.cells[here, run, self.updates[k, 1] + column - 1] == self.none:
                     return True
-            elif kind == codes.LAST_ROWS:
+            elif kind >= codes.LAST_ROWS:
                 continue
             elif kind >= codes.MOST_ROW:
                 if not self.stretches.keeps_row(

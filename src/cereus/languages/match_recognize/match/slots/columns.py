@@ -103,11 +103,8 @@ class SlotColumns:
         self.valid.append(True if vector.valid is None else vector.valid)
         return len(self.valid) - 1, vector.kind
 
-    def masked(
-        self, number: int | None, members: frozenset[str], ways: Alternatives | None
-    ) -> int:
-        """A column that is NULL on rows of other variables than these; without a number, of ones.
-        """
+    def masked(self, number: int | None, members: frozenset[str], ways: Alternatives | None) -> int:
+        """A column that is NULL on rows of other variables; without a number, of ones."""
         assert ways is not None
         key = ("masked", number, members)
         if key not in self.known_columns:

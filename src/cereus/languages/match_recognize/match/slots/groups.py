@@ -12,9 +12,8 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 from cereus.languages.match_recognize.match.slots.tables import Base, Group, NotJoint
 
-
 Update = tuple[int, int, int, int]
-ROWS_AND_LABELS = (codes.SHIFT_ROW, codes.FIRST_ROWS, codes.SHIFT_LABEL, codes.LAST_ROWS)
+ROWS_AND_LABELS = (codes.SHIFT_ROW, codes.FIRST_ROWS, codes.SHIFT_LABEL)
 """Updates that do not read a column."""
 
 
@@ -64,10 +63,11 @@ class SlotGroups:
         assert base.best is not None
         return self.rows(base, [self.none], base.best[0], column)
 
-    def tail(self, base: Base, size: int) -> Group:
-        """The last row of a variable, and how many of its rows lie one behind the other, as far
-        as they are read."""
-        return self.rows(base, [self.none, 0], codes.LAST_ROWS, size)
+    def one_end(self, base: Base, size: int) -> Group:
+        """The first or the last row of a variable whose rows lie one behind the other, and how
+        many there are, as far as they are read."""
+        kind = codes.HEAD_ROWS if base.first else codes.LAST_ROWS
+        return self.rows(base, [self.none, 0], kind, size)
 
     def rows(self, base: Base, initial: list[int], kind: int, size: int) -> Group:
         """Slots that hold rows of a variable."""
@@ -97,7 +97,7 @@ class SlotGroups:
         kind, slot, column, of = update
         if kind == codes.COUNT_ROWS:
             return codes.COUNT_VALID, slot, self.masked(None, members), 0
-        if kind in ROWS_AND_LABELS:
+        if kind in ROWS_AND_LABELS or kind >= codes.LAST_ROWS:
             raise NotJoint
         return kind, slot, self.masked(column, members), of
 

@@ -169,7 +169,8 @@ class _Reader:
         if right.over.keys() == {None}:
             by = np.asarray(right.over[None], np.float64)
             return _times(np.where(by == 0, np.nan, 1 / by), left)
-        if left.under is not None or not all(map(self.is_positive, *zip(*right.over.items()))):
+        positive = all(self.is_positive(total, given) for total, given in right.over.items())
+        if left.under is not None or not positive:
             raise NotLinear
         return Quotient(left.over, right.over)
 

@@ -41,8 +41,8 @@ from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 FEW_ROWS, MOST_ROWS = 8, 65
-"""Last rows of a variable from which on only the last is kept, if that is enough; and how many are
-kept at most."""
+"""First or last rows of a variable from which on only one is kept, if that is enough; and how many
+are kept at most."""
 BEST = {
     "max_by": codes.MOST_ROW,
     "min_by": codes.LEAST_ROW,
@@ -301,7 +301,8 @@ class Lowering:
         place = leaf.place
         if read != {LABEL} or place.first or place.shift > 0 or (place.shift and not universal):
             raise NotForSlots
-        return Base(self.mapped if universal else members, False, place.offset - place.shift, label=True)
+        of = self.mapped if universal else members
+        return Base(of, offset=place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
         return self.offsets.get(replace(base, offset=0), 0)
@@ -334,11 +335,12 @@ class Lowering:
         elif base.best is not None:
             group = self.groups.best_row(base, self.columns.ordered_column(base.best[1]))
             self.code.add(codes.AT_SLOT, to, number, group.at)
-        elif self.has_tail(base):
-            group = self.groups.tail(base, 1 + self.largest_offset(base))
+        elif self.counts_from_end(base):
+            group = self.groups.one_end(base, 1 + self.largest_offset(base))
             self.code.constants.append(base.offset)
             self.code.add(codes.CONSTANT_INT, to, len(self.code.constants) - 1, 1)
-            self.code.add(codes.AT_TAIL, to, number, group.at)
+            op = codes.AT_HEAD if base.first else codes.AT_TAIL
+            self.code.add(op, to, number, group.at)
         else:
             size = 1 + self.largest_offset(base)
             if size > MOST_ROWS:
@@ -347,9 +349,10 @@ class Lowering:
             self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
         return Loaded(to, kind, unit)
 
-    def has_tail(self, base: Base) -> bool:
-        """Whether many last rows of a variable are read, and they lie one behind the other."""
-        if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
+    def counts_from_end(self, base: Base) -> bool:
+        """Whether many first or last rows of a variable are read, which lie one behind the other:
+        then one of them, and how many there are, is enough."""
+        if base.label or self.largest_offset(base) < FEW_ROWS:
             return False
         assert base.members is not None
         return self.lie_together(base.members)

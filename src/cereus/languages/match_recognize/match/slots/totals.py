@@ -92,9 +92,7 @@ class SlotTotals:
             for member in sorted(members)
         ]
 
-    def read_column(
-        self, function: str, argument: ex.Expression, members: frozenset[str]
-    ) -> Read:
+    def read_column(self, function: str, argument: ex.Expression, members: frozenset[str]) -> Read:
         vector = self.columns.argument(argument)
         if function == "count" and vector.kind not in (*AS_INTS, Kind.FLOAT):
             vector = Vector(Kind.INTEGER, np.int64(0), vector.validity())

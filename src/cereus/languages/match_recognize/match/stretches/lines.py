@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -157,6 +156,7 @@ class _Maker:
         self.count = len(rows.sets)
         self.longest = int(np.diff(bounds).max(initial=0))
         self.befores: list[Floats] = []
+        self._places: dict[Update, int] = {}
 
     def line(self, loop: int, label: int, terms: Terms) -> Line | None:
         """None where several coefficients differ from row to row, or numbers are too large."""
@@ -194,8 +194,9 @@ class _Maker:
 
     def possible(self, label: int) -> npt.NDArray[np.bool_]:
         """The rows that a state of this variable can read."""
-        states = self.tables.labels == label
-        return self.rows.alive[:, states].any(axis=1)[self.rows.sets]
+        states = np.flatnonzero(self.tables.labels == label)
+        allowed: npt.NDArray[np.bool_] = np.any(self.rows.alive[:, states] != 0, axis=1)
+        return allowed[self.rows.sets]
 
     def update(self, label: int, total: Total) -> Update | None:
         """What a row of a variable does to a total."""
@@ -207,7 +208,6 @@ class _Maker:
                 return kind, column
         return None
 
-    @cache
     def steps(self, update: Update) -> npt.NDArray[Any]:
         """What each row adds."""
         kind, column = update
@@ -219,23 +219,26 @@ class _Maker:
         numbers = self.rows.ints if kind == codes.SUM_INT else self.rows.floats
         return numbers[column, : self.count] * valid
 
-    @cache
     def before(self, update: Update) -> int:
         """The number of what rows of a partition add up before each row."""
-        steps = self.steps(update)
+        if update not in self._places:
+            self._places[update] = len(self.befores)
+            self.befores.append(self.sums_before(update))
+        return self._places[update]
+
+    def sums_before(self, update: Update) -> Floats:
         exact = np.longdouble if update[0] == codes.SUM_FLOAT else np.int64
         sums = np.zeros(self.count + 1, exact)
-        np.cumsum(steps, dtype=exact, out=sums[1:])
+        np.cumsum(self.steps(update), dtype=exact, out=sums[1:])
         first = np.repeat(sums[self.bounds[:-1]], np.diff(self.bounds))
-        self.befores.append((sums[:-1] - first).astype(np.float64))
-        return len(self.befores) - 1
+        before: Floats = (sums[:-1] - first).astype(np.float64)
+        return before
 
     def here(self, loop: Update | None, own: Update | None) -> Any:
         """What a total has at each row beyond what is the same for all rows."""
         before = 0.0 if loop is None else self.befores[self.before(loop)]
         return before if own is None else before + self.steps(own)
 
-    @cache
     def rounding(self, total: Total) -> float:
         """How far a total may be from what it is without rounding: floats are added one by one."""
         updates = {self.update(label, total) for label in range(len(self.tables.update_starts) - 1)}

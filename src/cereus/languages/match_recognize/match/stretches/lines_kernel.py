@@ -133,7 +133,7 @@ class LinesOfRows:
 
 
 @cython.ccall
-def smallest(blocks: cython.Py_ssize_t, slopes: Any, intercepts: Any, places: Any) -> tuple:
+def smallest(blocks: cython.Py_ssize_t, slopes: Any, intercepts: Any, places: Any) -> tuple[Any, Any]:
     """The upper envelopes of the lines of the smallest blocks: slopes and intercepts; where each
     ends is written to `places`."""
     heights: cython.const[cython.double][::1] = intercepts
@@ -176,7 +176,7 @@ def joined(
     first: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
     places: Any,
-) -> tuple:
+) -> tuple[Any, Any]:
     """The envelopes of the blocks from `first` on, of pairs of those from `below` on, whose lines
     these are."""
     rises: cython.const[cython.double][::1] = slopes

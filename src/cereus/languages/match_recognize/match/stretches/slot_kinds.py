@@ -72,7 +72,7 @@ def _note(kinds: SlotKinds, label: int, kind: int, slot: int, size: int, of: int
         kinds.float_kinds[label, slot : slot + 2] = kind
         kinds.float_columns[label, slot : slot + 2] = size
         kinds.float_counts[slot : slot + 2] = of
-    elif kind == codes.LAST_ROWS:
+    elif kind in (codes.LAST_ROWS, codes.HEAD_ROWS):
         kinds.kinds[label, slot : slot + 2] = kind
     elif kind in FLOATS:
         kinds.float_kinds[label, slot] = kind

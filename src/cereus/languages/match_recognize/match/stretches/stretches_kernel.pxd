@@ -46,6 +46,17 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const int[:, ::1] float_columns
     cdef const int[::1] float_counts
 
+    # what is asked: the condition of a variable, for a run of a start that waits in a loop of
+    # another, in rows of a block
+    cdef int label
+    cdef int loop
+    cdef int side
+    cdef Py_ssize_t run
+    cdef Py_ssize_t start
+    cdef Py_ssize_t row
+    cdef Py_ssize_t size
+    cdef Py_ssize_t block
+
     # conditions that are linear in totals
     cdef bint has_lines
     cdef LinesOfRows lines
@@ -59,43 +70,17 @@ cdef class QuietStretches(BoundedRegisters):
         self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
         Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
-    cdef int _by_bounds(
-        self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
-        Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
+    cdef int _by_bounds(self) noexcept nogil
     cdef void _exactly(self, int to, int column, Py_ssize_t at) noexcept nogil
-    cdef bint _behind(
-        self, int to, int column, Py_ssize_t back, Py_ssize_t row, Py_ssize_t size,
-        Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _in_slot(
-        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
-        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _int_in_slot(
-        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
-        Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _int_sum(
-        self, int to, int column, bint by_label, bint by_loop, Py_ssize_t row, Py_ssize_t size,
-        Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _float_in_slot(
-        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
-        Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _average(
-        self, bint of_ints, int to, int label, int loop, int side, Py_ssize_t run, int slot,
-        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
+    cdef bint _behind(self, int to, int column, Py_ssize_t back) noexcept nogil
+    cdef bint _in_slot(self, int to, int column, int slot) noexcept nogil
+    cdef bint _in_tail(self, int to, int column, int slot) noexcept nogil
+    cdef bint _in_head(self, int to, int column, int slot) noexcept nogil
     cdef bint keeps_row(
         self, int kind, int column, Py_ssize_t row, Py_ssize_t block
     ) noexcept nogil
-    cdef bint _in_tail(
-        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
-        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _variance(
-        self, bint sample, int to, int label, int loop, int side, Py_ssize_t run, int slot,
-        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
+    cdef bint _int_in_slot(self, int to, int slot) noexcept nogil
+    cdef bint _int_sum(self, int to, int column, bint by_label, bint by_loop) noexcept nogil
+    cdef bint _float_in_slot(self, int to, int slot) noexcept nogil
+    cdef bint _average(self, bint of_ints, int to, int slot, int count) noexcept nogil
+    cdef bint _variance(self, bint sample, int to, int slot, int count) noexcept nogil
