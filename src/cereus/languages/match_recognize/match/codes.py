@@ -84,6 +84,7 @@ VARIANCE = 43  # of the spread in slot a and the count in slot b
 SAMPLE_VARIANCE = 44
 SQUARE_ROOT = 45
 AT_HEAD = 46  # column a, as many rows behind the one in slot b as the register has
+PERCENTILE = 47  # number a, of the rows up to the one in slot b
 
 MOST_REGISTERS = 256
 

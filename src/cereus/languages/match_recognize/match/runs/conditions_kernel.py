@@ -11,11 +11,15 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.percentiles_kernel import (
+        RankedRows,
+    )
     from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
 
     from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.stretches.percentiles_kernel import RankedRows
 
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)
@@ -44,6 +48,7 @@ class SlotConditions:
         self.registers = rows.registers
         self.float_registers = rows.float_registers
         self.known = rows.known
+        self.ranks = RankedRows(rows.percentiles)
 
     def use_slots(self, room: Any) -> None:
         """The arrays that slots are kept in."""
@@ -243,6 +248,12 @@ class SlotConditions:
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = self.float_cells[side, run, a + 1] / g
+            elif op == codes.PERCENTILE:
+                at = self.cells[side, run, b] + 1
+                y = at - self.cells[side, run, b + 1]
+                self.known[to] = at > y and self.ranks.count(a, y, at) > 0
+                if self.known[to]:
+                    self.float_registers[to] = self.ranks.percentile(a, y, at)
             elif op == codes.SQUARE_ROOT:
                 f = self.float_registers[a]
                 self.known[to] = self.known[a] and not f < 0

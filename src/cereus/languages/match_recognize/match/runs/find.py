@@ -36,6 +36,7 @@ from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.percentiles import percentiles
 from cereus.languages.match_recognize.match.slots.tables import NotJoint, RowTables, SlotTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
@@ -196,6 +197,7 @@ def _find(
         valid,
         np.zeros(1, np.int64) if times is None else times,
         length,
+        percentiles(lowering.percentiles, floats, valid),
     )
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.expr import tree as ex
+from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import constant
 from cereus.expr.types import Kind
@@ -26,10 +28,11 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import DONE, Rounds, RowAutomaton
+from cereus.languages.match_recognize.match.program import Rounds, RowAutomaton
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
+from cereus.languages.match_recognize.match.slots.percentiles import Percentile
 from cereus.languages.match_recognize.match.slots.tables import (
     HERE,
     Base,
@@ -51,6 +54,9 @@ BEST = {
     "min": codes.LEAST_ROW,
 }
 """Aggregates that are the value of one row, and the update that keeps it."""
+MOST_PARTS = 10**6
+"""The denominator of a percentile, at most: ranks times that are whole numbers of 64 bits."""
+ANY_NUMBER = 2**31 - 1
 NO_ROUNDS = Rounds(0, None, False)
 """Of states that are not counted."""
 
@@ -71,6 +77,7 @@ class Lowering:
         self.bound, self.automaton = bound, automaton
         self.variables = bound.clause.variables() if ways is None else ways.variables
         self.code = Code()
+        self.percentiles: list[Percentile] = []
         self.columns = SlotColumns(rows, self.variables, room, most_rows)
         self.groups = SlotGroups(
             self.variables,
@@ -254,7 +261,30 @@ class Lowering:
             return self.totals.counted(leaf, members)
         if NUMBER in names_in(leaf.argument):
             raise NotForSlots
+        if leaf.function == "percentile":
+            return self.percentile(leaf, leaf.argument, members)
         return self.totals.aggregated(leaf, leaf.argument, members)
+
+    def percentile(
+        self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
+    ) -> Loaded:
+        """A percentile of rows that lie one behind the other, by its last row and their number."""
+        vector = self.columns.argument(argument)
+        part = leaf.more[0]
+        if vector.kind not in (Kind.INTEGER, Kind.FLOAT) or not self.lie_together(members):
+            raise NotForSlots
+        assert isinstance(part, ex.Literal) and isinstance(part.value, int | float)
+        share = Fraction(repr(part.value))
+        if share.denominator > MOST_PARTS or LABEL in names_in(argument):
+            raise NotForSlots
+        self.columns.ranked = True
+        number, _ = self.columns.argument_column(argument, operators.as_float(vector))
+        base = Base(members, best=(codes.LAST_ROWS, argument))
+        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
+        to = self.code.register()
+        self.code.add(codes.PERCENTILE, to, len(self.percentiles), group.at)
+        self.percentiles.append(Percentile(number, share.numerator, share.denominator))
+        return Loaded(to, Kind.FLOAT)
 
     # ------------------------------------------------------------ places
 
@@ -358,21 +388,15 @@ class Lowering:
         return self.lie_together(base.members)
 
     def lie_together(self, members: frozenset[str]) -> bool:
-        """Whether rows of variables lie one behind the other: their states are not come back to
-        once they are left."""
+        """Whether rows of variables lie one behind the other."""
         joint = self.groups.joint
-        inside = {
-            q
-            for q, label in enumerate(self.automaton.labels)
-            if joint.get(label, frozenset((label,))) & members
-        }
-        behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
-        pending = list(behind)
-        while pending:
-            new = set(self.automaton.moves[pending.pop()]) - behind - {DONE}
-            behind |= new
-            pending += new
-        return not behind & inside
+        return self.automaton.lie_together(
+            {
+                q
+                for q, label in enumerate(self.automaton.labels)
+                if joint.get(label, frozenset((label,))) & members
+            }
+        )
 
 
 def _counted(

@@ -2,6 +2,7 @@ cimport cython
 
 from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
 from cereus.languages.match_recognize.match.stretches.lines_kernel cimport LinesOfRows
+from cereus.languages.match_recognize.match.stretches.percentiles_kernel cimport RankedRows
 
 
 @cython.final
@@ -16,6 +17,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const unsigned char[:, ::1] valid
     cdef Py_ssize_t none
     cdef long long number
+    cdef RankedRows ranks
 
     # of every column and block: bounds, whether values are there, bounds of the sums of its first
     # rows; of every block and state, whether it is possible; the first block of each size; and the
@@ -79,6 +81,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef bint keeps_row(
         self, int kind, int column, Py_ssize_t row, Py_ssize_t block
     ) noexcept nogil
+    cdef bint _percentile(self, int to, int number, int slot) noexcept nogil
     cdef bint _int_in_slot(self, int to, int slot) noexcept nogil
     cdef bint _int_sum(self, int to, int column, bint by_label, bint by_loop) noexcept nogil
     cdef bint _float_in_slot(self, int to, int slot) noexcept nogil

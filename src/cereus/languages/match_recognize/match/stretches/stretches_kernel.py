@@ -26,10 +26,14 @@ if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match.stretches.lines_kernel import (
         LinesOfRows,
     )
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.percentiles_kernel import (
+        RankedRows,
+    )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.stretches.bounds_kernel import BoundedRegisters
     from cereus.languages.match_recognize.match.stretches.lines_kernel import LinesOfRows
+    from cereus.languages.match_recognize.match.stretches.percentiles_kernel import RankedRows
 
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
@@ -77,6 +81,7 @@ class QuietStretches(BoundedRegisters):
         self.float_columns = blocks.slots.float_columns
         self.float_counts = blocks.slots.float_counts
         self.number = 0
+        self.ranks = RankedRows(rows.percentiles)
         self.has_lines = False
 
     def use_lines(self, lines: Any, cells: Any, float_cells: Any) -> None:
@@ -170,6 +175,9 @@ class QuietStretches(BoundedRegisters):
                     return codes.UNSURE
             elif op == codes.VARIANCE or op == codes.SAMPLE_VARIANCE:
                 if not self._variance(op == codes.SAMPLE_VARIANCE, to, a, b):
+                    return codes.UNSURE
+            elif op == codes.PERCENTILE:
+                if not self._percentile(to, a, b):
                     return codes.UNSURE
             elif op == codes.SQUARE_ROOT:
                 if not self.root(to, a):
@@ -370,6 +378,29 @@ class QuietStretches(BoundedRegisters):
             count += self.size - 1
         self._exactly(to, column, self.none)
         return count <= back
+
+    def _percentile(self, to: cython.int, number: cython.int, slot: cython.int) -> cython.bint:
+        """A percentile; False where there are no bounds. Rows that are added move it no farther
+        than to their values, or to those that it lies between."""
+        column: cython.Py_ssize_t = self.ranks.parts[number, 0]
+        end: cython.Py_ssize_t = self.cells[self.side, self.run, slot] + 1
+        first: cython.Py_ssize_t = end - self.cells[self.side, self.run, slot + 1]
+        if first == end or self.ranks.count(number, first, end) == 0:
+            return False
+        self.known[to] = 1
+        if self.kinds[self.label, slot] < 0 and self.kinds[self.loop, slot] < 0:
+            self.low_float[to] = self.ranks.percentile(number, first, end)
+            self.high_float[to] = self.low_float[to]
+            return True
+        self.low_float[to] = min(
+            self.ranks.beside(number, first, end, False), self.low_floats[column, self.block]
+        )
+        self.high_float[to] = max(
+            self.ranks.beside(number, first, end, True), self.high_floats[column, self.block]
+        )
+        return self.are_numbers(to, to) and (
+            self.low_floats[column, self.block] == self.low_floats[column, self.block]
+        )
 
     def _variance(
         self, sample: cython.bint, to: cython.int, slot: cython.int, count: cython.int
