@@ -43,7 +43,9 @@ OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a
             "b AS coalesce(LAST(b.x, 1), a.x) < 98", "b AS stddev_pop(b.x) < 30",
             "b AS max_by(b.x, b.y) < 80 OR x < 20", "b AS min_by(y, w) IS NULL OR x > 2",
             "b AS LAST(b.x, 12) IS NULL OR x < LAST(b.x, 9) + 70",
-            "b AS arbitrary(b.y) > 3 OR x < 50", "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
+            "b AS percentile(b.x, 0.25) < 60 OR x < 9", "b AS x >= median(b.y) - 50",
+            "b AS FIRST(b.x, 11) IS NULL OR x < FIRST(b.x, 9) + 60",
+            "b AS count_if(CLASSIFIER() = 'B') < 60", "b AS arbitrary(b.y) > 3 OR x < 50", "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
 OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS x * 3 > a.x * 4",
            "c AS z > a.z * 1.25", "c AS x > LAST(b.x) AND x > a.x", "c AS y IS NULL AND x > a.x",
            "c AS x - a.x BETWEEN 4 AND 9", "c AS x > 97", "c AS x > max(b.x) + 3",
@@ -59,6 +61,9 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS x > 1.5 * sum(b.x * b.y) / sum(b.y)", "c AS sum(b.w) > 2 * count(b.*) + x",
            "c AS x * count(b.*) >= 2.2 * sum(b.x)", "c AS bool_and(b.x < 60) AND x > 40",
            "c AS count_if(b.x > 50) > 0.7 * count(*)", "c AS sum(x) / count(*) BETWEEN 20 AND 30",
+           "c AS x > percentile(b.x, 0.9) + 20", "c AS median(b.y) > 1.5 * x",
+           "c AS x > FIRST(b.x, 12) + 30", "c AS sum(CASE CLASSIFIER() WHEN 'B' THEN x END) > 900",
+           "c AS percentile(z, 0.3) > z AND x > 90", "c AS x > 1.2 * LAST(b.x, 9) + 40",
            "c AS sum(b.w) = x", "c AS avg(w) - x > 0.5 * avg(w)", "c AS bool_or(b.y > 90)",
            "c AS sum(c.w) / 2 < sum(b.w) - 3 * x", "c AS x / (w - 3) > sum(b.x)",
            "c AS avg(b.w) > x / 2.0 - 20 AND x < 30")  # fmt: skip

@@ -20,7 +20,6 @@ def compiled(condition: str, schema: pa.Schema | None) -> cereus.Query:
 @pytest.mark.parametrize(
     "condition",
     [
-        "percentile(a.x, 0.5) > 1",
         "string_agg(a.y, ',') = 'p'",
         "array_agg(a.x)[1] = 2",
         "max(CLASSIFIER()) = 'A'",
@@ -42,6 +41,10 @@ def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | 
         "min(a.y) = 'p'",
         "arbitrary(a.y) = 'q'",
         "x > LAST(a.x, 500)",
+        "x > FIRST(a.x, 500)",
+        "percentile(a.x, 0.5) > 1",
+        "count(a.y) > 3",
+        "count_if(CLASSIFIER() = 'A') > 3",
         "sqrt(x + a.x) > 2",
     ],
 )

@@ -220,7 +220,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         """Whether runs are tried in Python; exactly so, once the columns are known."""
         if self._bounds:
             return any(self.path(over) is Path.SEARCH for over in self._bounds.values())
-        return is_searched(self.clause)
+        return is_searched(self.clause, self.automaton)
 
     @property
     def live_warnings(self) -> list[str]:

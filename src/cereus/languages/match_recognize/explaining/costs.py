@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.print import pattern_text
 
 COUNTS = frozenset(("count", "count_if", "sum", "avg"))
@@ -13,27 +15,44 @@ COUNTS = frozenset(("count", "count_if", "sum", "avg"))
 
 COMPILED = COUNTS | {
     *("min", "max", "bool_and", "bool_or", "every", "arbitrary", "any_value", "max_by", "min_by"),
-    *("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"),
+    *("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "percentile"),
 }
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
     "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles, the least and the greatest CLASSIFIER(), aggregates of MATCH_NUMBER()); runs are tried one by one, in "
+    "percentiles of a variable that comes again, the least and the greatest CLASSIFIER(), "
+    "aggregates of MATCH_NUMBER()); runs are tried one by one, in "
     "Python, and Limits(steps_per_event=…) says when to stop"
 )
 
 
-def is_searched(clause: tree.Clause) -> bool:
+def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
     """Whether the text alone tells that a clause is searched in Python."""
     return any(
         isinstance(node, tree.Taken)
-        or (
-            isinstance(node, tree.Aggregate)
-            and (node.function not in COMPILED or _is_of_match(node))
-        )
+        or (isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton))
         for each in clause.define
         for node in each.condition.walk()
     )
+
+
+def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    if node.function not in COMPILED or _is_of_match(node):
+        return False
+    members = clause.members(_variable(node))
+    states = {q for q, label in enumerate(automaton.labels) if label in members}
+    return node.function != "percentile" or automaton.lie_together(states)
+
+
+def _variable(node: tree.Aggregate) -> str | None:
+    """The variable of an aggregate, or of what it is of."""
+    named = (
+        each.variable
+        for argument in node.arguments
+        for each in argument.walk()
+        if isinstance(each, ex.Attribute)
+    )
+    return node.variable or next(named, None)
 
 
 def _is_of_match(aggregate: tree.Aggregate) -> bool:
