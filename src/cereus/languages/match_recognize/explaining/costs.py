@@ -69,7 +69,7 @@ def cost_warnings(clause: tree.Clause) -> Iterator[str]:
     """Loops in which a row may go one way or another, where conditions add up one of these: each
     way has a sum of its own, and in the worst case there are twice as many with every row."""
     added = {
-        clause.members(node.variable)
+        clause.members(_variable(node))
         for each in clause.define
         for node in each.condition.walk()
         if isinstance(node, tree.Aggregate) and node.function in COUNTS
@@ -79,13 +79,34 @@ def cost_warnings(clause: tree.Clause) -> Iterator[str]:
             continue
         inside = {node.name for node in loop.part.walk() if isinstance(node, tree.Variable)}
         apart = any(inside & members and inside - members for members in added)
-        if apart and any(map(_has_ways, loop.part.walk())):
+        if apart and any(map(_has_ways, loop.part.walk())) and not _are_told_apart(clause, inside):
             yield (
                 f"runs may multiply with every row: in {pattern_text(loop)} a row may be mapped "
                 "to one variable or another, and conditions add up only some of these; "
                 "Limits(configurations=…) says when to stop"
             )
             return
+
+
+def _are_told_apart(clause: tree.Clause, names: set[str]) -> bool:
+    """Whether variables ask for different values of one column, so that no row is two of them."""
+    conditions = {each.variable: each.condition for each in clause.define}
+    values = [dict(_equalities(conditions[name])) if name in conditions else {} for name in names]
+    return any(
+        all(column in each for each in values)
+        and len({each[column] for each in values}) == len(values)
+        for column in values[0]
+    )
+
+
+def _equalities(condition: ex.Expression) -> Iterator[tuple[str, object]]:
+    """The columns that have to have a value, in a conjunction."""
+    match condition:
+        case ex.And(operands):
+            for each in operands:
+                yield from _equalities(each)
+        case ex.Comparison("=", ex.Attribute((name,), None), ex.Literal(value)):
+            yield name, value
 
 
 def _has_ways(node: tree.Pattern) -> bool:

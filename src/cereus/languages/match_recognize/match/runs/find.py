@@ -51,6 +51,8 @@ WORK_PER_ROW, FREE_WORK = 1, 1 << 16
 for starts that cannot be completed in time, or for rows that can be left out."""
 MORE_WORK_PER_ROW = 4
 """The same, once starts that come too late are left out, before rows are."""
+MANY_ROWS = 16
+"""Rows that runs of a start read on the way, from which on lines are worth while."""
 
 
 @dataclass
@@ -256,6 +258,16 @@ def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
     )
 
 
+def _until_slow(search: slots_kernel.Search, streams: RunStreams, work: int) -> Iterator[int]:
+    """Let runs read so many rows, again and again, until these are many for each start that was
+    tried."""
+    tried, slow = int(streams.resume.sum()), False
+    while not slow:
+        yield int(search.work_done()) + work
+        now = int(streams.resume.sum())
+        tried, slow = now, (now - tried) * MANY_ROWS <= work
+
+
 @dataclass(frozen=True)
 class _Aids:
     """What shortens long waits. It takes time to make, so each is made once runs have read many
@@ -290,7 +302,7 @@ class _Aids:
         if kept is not None:
             search.remember(kept, asks_for_numbers(self.tables))
         if stretches is not None:
-            yield int(search.work_done()) + WORK_PER_ROW * size // 2
+            yield from _until_slow(search, streams, WORK_PER_ROW * size // 2)
             self.lines_drawn(*stretches, room)
         yield -1
 

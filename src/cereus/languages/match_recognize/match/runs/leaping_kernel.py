@@ -167,6 +167,7 @@ class LeapingRuns(RememberingRuns):
             loop = self.states[here, self.leaping[j]]
             if self.last[loop] or self.stretches.loops[loop] == codes.MAY_END:
                 return False
+            self.stretches.skipped = self.rows_to_leave(here, self.leaping[j])
             for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
                 state = self.moves[m]
                 if (
@@ -226,6 +227,7 @@ class LeapingRuns(RememberingRuns):
         counted: cython.bint = self.again[loop] >= 0
         if counted and not self.may_reach(loop, rounds + size - 1):
             return False
+        self.stretches.skipped = self.rows_to_leave(here, run)
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             state = self.moves[m]
             if state < 0:

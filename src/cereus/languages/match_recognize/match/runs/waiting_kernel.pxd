@@ -48,6 +48,8 @@ cdef class WaitingRuns(SlotConditions):
     @cython.final
     cdef bint may_leave(self, int state, long long rounds) noexcept nogil
     @cython.final
+    cdef Py_ssize_t rows_to_leave(self, int side, Py_ssize_t run) noexcept nogil
+    @cython.final
     cdef bint may_reach(self, int state, long long rounds) noexcept nogil
     @cython.final
     cdef long long later_round(

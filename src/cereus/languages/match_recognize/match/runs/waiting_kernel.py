@@ -80,6 +80,13 @@ class WaitingRuns(SlotConditions):
         """Whether what comes behind a state may follow a round of it."""
         return self.again[state] < 0 or rounds >= self.least[state]
 
+    def rows_to_leave(self, side: cython.int, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many more rows a run reads in its state, at least, before it may leave it."""
+        state: cython.int = self.states[side, run]
+        if self.again[state] < 0:
+            return 0
+        return max(self.least[state] + 1 - self.cells[side, run, self.slots - 1], 0)
+
     def may_reach(self, state: cython.int, rounds: cython.longlong) -> cython.bint:
         """Whether a state that is counted has such a round."""
         return self.most[state] == 0 or rounds <= self.most[state]

@@ -26,6 +26,8 @@ from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import Base
 
 NUMBERS = (Kind.INTEGER, Kind.FLOAT)
+FAR = 4
+"""Rows before the one at hand from which on a comparison with them tells more than bounds do."""
 
 
 class NotLinear(Exception):
@@ -66,7 +68,8 @@ def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[
                     difference = _added(reader.read(over), _times(-1.0, reader.read(under)))
             except NotLinear:
                 continue
-            yield difference.over
+            if reader.farthest >= FAR or any(total is not None for total in difference.over):
+                yield difference.over
 
 
 def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
@@ -94,6 +97,7 @@ class _Reader:
     def __init__(self, lowering: Lowering, part: Part, loop: str, variable: str) -> None:
         self.lowering, self.part = lowering, part
         self.loop, self.variable = loop, variable
+        self.farthest = 0
 
     def read(self, node: ex.Expression) -> Quotient:
         leaves = [self.part.leaves[name] for name in names_in(node)]
@@ -103,6 +107,7 @@ class _Reader:
         if len(bases) == 1:
             (base,) = bases
             if isinstance(base, Base) and (back := self.rows_back(base)) is not None:
+                self.farthest = max(self.farthest, back)
                 numbers = _numbers(self.lowering.columns.vector(node, self.part, base))
                 return Quotient({None: _moved(numbers, back)})
         match node:

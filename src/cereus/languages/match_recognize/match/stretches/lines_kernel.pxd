@@ -27,7 +27,7 @@ cdef class LinesOfRows:
 
     cdef bint never(
         self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
-        Py_ssize_t size
+        Py_ssize_t size, Py_ssize_t skipped
     ) noexcept nogil
     cdef bint is_below(
         self, int line, double x, double level, Py_ssize_t row, Py_ssize_t end

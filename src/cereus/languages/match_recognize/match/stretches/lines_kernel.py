@@ -55,9 +55,11 @@ class LinesOfRows:
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
+        skipped: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether the condition of a variable holds for none of `size` rows from `row` on, for a
-        run that began at `start` and waits in a loop of the variable `loop`."""
+        """Whether the condition of a variable holds for none of `size` rows from `row` on but the
+        first `skipped`, for a run that began at `start` and waits in a loop of the variable `loop`.
+        """
         cython.declare(line=cython.int, k=cython.int, slot=cython.int, kind=cython.int)
         cython.declare(x=cython.double, y=cython.double, total=cython.double)
         for line in range(self.firsts[loop, label], self.ends[loop, label]):
@@ -77,7 +79,7 @@ class LinesOfRows:
                     y += self.coefficients[k] * total
                 else:
                     x = total
-            if self.is_below(line, x, -self.margins[line] - y, row, row + size):
+            if self.is_below(line, x, -self.margins[line] - y, row + skipped, row + size):
                 return True
         return False
 

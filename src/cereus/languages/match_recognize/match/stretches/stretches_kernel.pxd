@@ -62,6 +62,9 @@ cdef class QuietStretches(BoundedRegisters):
     # conditions that are linear in totals
     cdef bint has_lines
     cdef LinesOfRows lines
+    cdef Py_ssize_t skipped
+    cdef long long asked
+    cdef long long helped
 
     # the slots of runs
     cdef long long[:, :, ::1] cells

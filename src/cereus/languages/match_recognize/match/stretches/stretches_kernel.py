@@ -43,6 +43,11 @@ ROUNDING = cython.declare(cython.double, 1e-9)
 """How far a sum of squares may be from another, in parts of it."""
 
 
+ASKED = cython.declare(cython.longlong, 1 << 12)
+FEWEST = cython.declare(cython.longlong, 1 << 7)
+"""When lines were asked so often and did not tell more often than that, they are left."""
+
+
 @cython.cclass
 class QuietStretches(BoundedRegisters):
     """Bounds of all columns in all blocks (`blocks.py`), and the conditions."""
@@ -83,6 +88,9 @@ class QuietStretches(BoundedRegisters):
         self.number = 0
         self.ranks = RankedRows(rows.percentiles)
         self.has_lines = False
+        self.skipped = 0
+        self.asked = 0
+        self.helped = 0
 
     def use_lines(self, lines: Any, cells: Any, float_cells: Any) -> None:
         """Conditions that are linear in totals are decided by their lines, too (`lines.py`)."""
@@ -116,7 +124,8 @@ class QuietStretches(BoundedRegisters):
     ) -> cython.int:
         """Whether the condition of a variable holds for all rows of a block (1), for none (0), or
         UNSURE; with the slots of a run that began at `start` and waits in a loop of the variable
-        `loop`. The block is `size` rows from `row` on."""
+        `loop`. The block is `size` rows from `row` on, of which the first `skipped` do not count.
+        """
         answer: cython.int
         self.label = label
         self.loop = loop
@@ -127,10 +136,16 @@ class QuietStretches(BoundedRegisters):
         self.size = size
         self.block = block
         answer = self._by_bounds()
-        if answer == codes.UNSURE and self.has_lines:
-            if self.lines.never(label, loop, side, run, start, row, size):
-                return 0
-        return answer
+        if answer != codes.UNSURE or not self.has_lines:
+            return answer
+        self.asked += 1
+        if self.lines.never(label, loop, side, run, start, row, size, self.skipped):
+            self.helped += 1
+            return 0
+        if self.asked == ASKED:
+            self.has_lines = self.helped > FEWEST
+            self.asked = self.helped = 0
+        return codes.UNSURE
 
     def _by_bounds(self) -> cython.int:
         """The same, by bounds of what is computed."""
