@@ -45,7 +45,8 @@ OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a
             "b AS LAST(b.x, 12) IS NULL OR x < LAST(b.x, 9) + 70",
             "b AS percentile(b.x, 0.25) < 60 OR x < 9", "b AS x >= median(b.y) - 50",
             "b AS FIRST(b.x, 11) IS NULL OR x < FIRST(b.x, 9) + 60",
-            "b AS count_if(CLASSIFIER() = 'B') < 60", "b AS arbitrary(b.y) > 3 OR x < 50", "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
+            "b AS count_if(CLASSIFIER() = 'B') < 60", "b AS arbitrary(b.y) > 3 OR x < 50",
+            "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
 OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS x * 3 > a.x * 4",
            "c AS z > a.z * 1.25", "c AS x > LAST(b.x) AND x > a.x", "c AS y IS NULL AND x > a.x",
            "c AS x - a.x BETWEEN 4 AND 9", "c AS x > 97", "c AS x > max(b.x) + 3",
@@ -172,6 +173,56 @@ def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> N
             patch.setattr(find, "places", lambda *_: None)
             patch.setattr(find, "alike", none_alike)
             assert found == emitted(text, table), (seed, text)
+
+
+WAITS = (
+    "b AS x > 3 * sum(a.x * a.y) / sum(a.y)",
+    "b AS x > 3 * avg(a.x)",
+    "b AS sum(a.x) > 60 * count(a.*)",
+    "b AS count_if(a.x > 50) > 0.9 * count(a.*) AND count(a.*) > 20",
+    "b AS bool_and(a.x < 60) AND x > 90",
+    "b AS x > 90 + LAST(a.x, 20)",
+)
+
+
+def waiting_table(rows: int) -> pa.Table:
+    draw = Random(5)
+    return pa.table(
+        {
+            "ts": range(rows),
+            "x": [draw.randrange(100) for _ in range(rows)],
+            "y": [draw.randrange(1, 9) for _ in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("condition", WAITS)
+def test_starts_that_wait_for_what_is_linear_in_sums_read_few_rows(
+    condition: str, leaping: pytest.MonkeyPatch
+) -> None:
+    text = f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a+ b) DEFINE {condition})"""
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    found = query.run(table, threads=1)
+    assert found.costs.steps < 40 * table.num_rows
+    leaping.setattr(find, "row_lines", lambda *_: None)
+    assert query.run(table, threads=1).table == found.table
+
+
+def test_alternatives_that_rows_tell_apart_leap(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN ((a | b)+ c) DEFINE a AS x < 50, b AS x >= 50, c AS sum(a.x) > 2 * sum(b.x))"""
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    assert query.run(table, threads=1).costs.steps < 40 * table.num_rows
+
+
+def test_a_limit_ends_starts_that_read_many_rows(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a+ b) DEFINE b AS x = stddev(a.x))"""
+    limits = cereus.Limits(steps_per_event=20)
+    query = cereus.compile(text, dialect="match_recognize", limits=limits)
+    with pytest.raises(LimitError, match=r"more than 20 rows for each row \(limit steps_per_event"):
+        query.run(waiting_table(3_000), threads=1)
 
 
 @pytest.mark.parametrize("block", range(2))

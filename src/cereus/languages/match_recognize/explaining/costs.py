@@ -11,11 +11,13 @@ from cereus.languages.match_recognize.print import pattern_text
 
 COUNTS = frozenset(("count", "count_if", "sum", "avg"))
 """Aggregates whose value depends on which of many rows were mapped to a variable."""
-
-
+WIDE = frozenset(
+    ("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "percentile")
+)
+"""Aggregates that a few rows may change as much as many."""
 COMPILED = COUNTS | {
     *("min", "max", "bool_and", "bool_or", "every", "arbitrary", "any_value", "max_by", "min_by"),
-    *("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "percentile"),
+    *WIDE,
 }
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
@@ -66,6 +68,44 @@ def _is_of_match(aggregate: tree.Aggregate) -> bool:
 
 
 def cost_warnings(clause: tree.Clause) -> Iterator[str]:
+    """What may take long, or have many runs."""
+    yield from _ways(clause)
+    yield from _long_waits(clause)
+
+
+def _long_waits(clause: tree.Clause) -> Iterator[str]:
+    """Loops without an end, where what ends them depends on all of their rows in a way that blocks
+    of rows have no narrow bounds for."""
+    if clause.within is not None:
+        return
+    endless = {
+        node.name
+        for loop in clause.pattern.walk()
+        if isinstance(loop, tree.Quantified) and loop.high is None
+        for node in loop.part.walk()
+        if isinstance(node, tree.Variable)
+    }
+    for each in clause.define:
+        of = [members & endless for members in _wide_aggregates(clause, each.condition)]
+        if any(names and each.variable not in names for names in of):
+            yield (
+                f"a start may read all rows behind it: what {each.variable} waits for depends on "
+                "all rows of a loop without an end; WITHIN or {n,m} bounds the wait, and "
+                "Limits(steps_per_event=…) says when to stop"
+            )
+            return
+
+
+def _wide_aggregates(clause: tree.Clause, condition: ex.Expression) -> list[frozenset[str]]:
+    """The variables of the spreads and percentiles in a condition, and of its means if there are
+    those of several."""
+    over = [node for node in condition.walk() if isinstance(node, tree.Aggregate)]
+    means = {clause.members(_variable(node)) for node in over if node.function == "avg"}
+    wide = [clause.members(_variable(node)) for node in over if node.function in WIDE]
+    return [*wide, *(means if len(means) > 1 else ())]
+
+
+def _ways(clause: tree.Clause) -> Iterator[str]:
     """Loops in which a row may go one way or another, where conditions add up one of these: each
     way has a sum of its own, and in the worst case there are twice as many with every row."""
     added = {

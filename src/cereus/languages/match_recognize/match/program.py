@@ -71,7 +71,6 @@ class RowAutomaton:
         assert rounds is not None
         return len(self.moves[state]) - 1 if rounds.reluctant else 0
 
-
     def lie_together(self, states: Set[int]) -> bool:
         """Whether rows of these states lie one behind the other: they are not come back to once
         they are left."""

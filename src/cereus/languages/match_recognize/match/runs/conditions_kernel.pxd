@@ -1,4 +1,4 @@
-from cereus.languages.match_recognize.match.stretches.percentiles_kernel cimport RankedRows
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RankedRows
 
 
 cdef class SlotConditions:

@@ -11,7 +11,7 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
-    from cython.cimports.cereus.languages.match_recognize.match.stretches.percentiles_kernel import (
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.ranks_kernel import (
         RankedRows,
     )
     from cython.cimports.libc.math import sqrt
@@ -19,7 +19,7 @@ else:
     from math import sqrt
 
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.stretches.percentiles_kernel import RankedRows
+    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RankedRows
 
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)

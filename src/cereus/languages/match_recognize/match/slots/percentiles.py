@@ -8,8 +8,7 @@ those with a 1. How many zeros come before each place is enough to find the valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,21 +23,27 @@ class Percentile:
     denominator: int
 
 
-def _nothing(*shape: int, of: Any) -> Any:
-    return field(default_factory=lambda: np.zeros(shape, of))
-
-
 @dataclass(frozen=True)
 class Percentiles:
     """`parts[n]` is the column, the numerator and the denominator of percentile n, and `of[n]` its
     matrix: `before[m, row]` values stand before a row, `zeros[m, level, place]` of those before a
     place have a 0, and `values[m]` are all that there are, in order."""
 
-    parts: npt.NDArray[np.int64] = _nothing(1, 3, of=np.int64)
-    of: npt.NDArray[np.int32] = _nothing(1, of=np.int32)
-    before: npt.NDArray[np.int64] = _nothing(1, 1, of=np.int64)
-    zeros: npt.NDArray[np.int32] = _nothing(1, 1, 1, of=np.int32)
-    values: npt.NDArray[np.float64] = _nothing(1, 1, of=np.float64)
+    parts: npt.NDArray[np.int64]
+    of: npt.NDArray[np.int32]
+    before: npt.NDArray[np.int64]
+    zeros: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> Percentiles:
+        return cls(
+            np.zeros((1, 3), np.int64),
+            np.zeros(1, np.int32),
+            np.zeros((1, 1), np.int64),
+            np.zeros((1, 1, 1), np.int32),
+            np.zeros((1, 1), np.float64),
+        )
 
 
 def percentiles(
@@ -46,7 +51,7 @@ def percentiles(
 ) -> Percentiles:
     """The matrices of the columns that percentiles are asked of."""
     if not asked:
-        return Percentiles()
+        return Percentiles.none()
     columns = sorted({each.column for each in asked})
     known = [(valid[column] != 0) & ~np.isnan(floats[column]) for column in columns]
     ordered = [

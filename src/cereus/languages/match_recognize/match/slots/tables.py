@@ -77,7 +77,7 @@ class RowTables:
     valid: npt.NDArray[np.uint8]
     times: npt.NDArray[np.int64]
     length: int
-    percentiles: Percentiles = field(default_factory=Percentiles)
+    percentiles: Percentiles = field(default_factory=Percentiles.none)
     registers: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.int64)
     )

@@ -135,7 +135,9 @@ class LinesOfRows:
 
 
 @cython.ccall
-def smallest(blocks: cython.Py_ssize_t, slopes: Any, intercepts: Any, places: Any) -> tuple[Any, Any]:
+def smallest(
+    blocks: cython.Py_ssize_t, slopes: Any, intercepts: Any, places: Any
+) -> tuple[Any, Any]:
     """The upper envelopes of the lines of the smallest blocks: slopes and intercepts; where each
     ends is written to `places`."""
     heights: cython.const[cython.double][::1] = intercepts

@@ -2,7 +2,7 @@ cimport cython
 
 from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
 from cereus.languages.match_recognize.match.stretches.lines_kernel cimport LinesOfRows
-from cereus.languages.match_recognize.match.stretches.percentiles_kernel cimport RankedRows
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RankedRows
 
 
 @cython.final

@@ -26,14 +26,14 @@ if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match.stretches.lines_kernel import (
         LinesOfRows,
     )
-    from cython.cimports.cereus.languages.match_recognize.match.stretches.percentiles_kernel import (
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.ranks_kernel import (
         RankedRows,
     )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.stretches.bounds_kernel import BoundedRegisters
     from cereus.languages.match_recognize.match.stretches.lines_kernel import LinesOfRows
-    from cereus.languages.match_recognize.match.stretches.percentiles_kernel import RankedRows
+    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RankedRows
 
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""

@@ -37,8 +37,7 @@ class RankedRows:
         end: cython.Py_ssize_t,
         above: cython.bint,
     ) -> cython.double:
-        """The value that a percentile of these rows, which have some, is not below, or not above.
-        """
+        """The value that a percentile of these rows, which have some, is not below (or above)."""
         cython.declare(rank=cython.longlong, place=cython.longlong)
         place = self.parts[number, 1] * (self.count(number, first, end) - 1)
         rank = place // self.parts[number, 2]
