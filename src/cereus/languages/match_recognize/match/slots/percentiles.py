@@ -13,6 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cereus.errors import LimitError
+
+MOST_CELLS = 1 << 29
+
 
 @dataclass(frozen=True)
 class Percentile:
@@ -61,6 +65,11 @@ def percentiles(
     most = max(len(distinct) for distinct, _ in ordered)
     levels = max((most - 1).bit_length(), 1)
     width = floats.shape[1] + 1
+    if len(columns) * levels * width > MOST_CELLS:
+        raise LimitError(
+            f"percentiles of {len(columns)} columns of {width:,} rows need more than 2 GB",
+            hint="partition the rows",
+        )
     before = np.zeros((len(columns), width), np.int64)
     zeros = np.zeros((len(columns), levels, width), np.int32)
     values = np.zeros((len(columns), max(most, 1)), np.float64)

@@ -35,6 +35,8 @@ ADDS = {
 """The updates of a total, by the kind of its slot."""
 Update = tuple[int, int]
 """An update that adds something up, and the column that it reads."""
+MOST_ROWS = 1 << 22
+"""Rows that lines are drawn over; the envelopes of as many may take a gigabyte."""
 MOST_LINES = 16
 """Conditions, each for one loop, at most."""
 
@@ -105,7 +107,9 @@ class RowLines:
 def row_lines(
     lowering: Lowering, tables: SlotTables, rows: RowTables, bounds: Ints, blocks: RowBlocks
 ) -> RowLines | None:
-    """The lines of conditions that end loops; None if there are none."""
+    """The lines of conditions that end loops; None if there are none, or too many rows."""
+    if len(rows.sets) > MOST_ROWS:
+        return None
     maker = _Maker(tables, rows, bounds)
     names = lowering.variables
     lines: list[Line] = []
