@@ -21,13 +21,16 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
-    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import (
+        goes_on,
+        interrupted,
+    )
     from cython.cimports.cereus.languages.match_recognize.match.runs.leaping_kernel import (
         LeapingRuns,
     )
 else:
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cereus.languages.match_recognize.match.rows.rows_kernel import goes_on, interrupted
     from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
@@ -396,15 +399,11 @@ class Search(LeapingRuns):
                         resume[part] = row + 1
                         continue
                     numbers[part] += 1
-                    if best_end == row or skip == codes.NEXT_ROW:
-                        resume[part] = row + 1
-                    elif skip == codes.PAST_LAST_ROW:
-                        resume[part] = best_end
-                    else:
-                        if target < 0 or target == row:
-                            progress[4] = row
-                            return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
-                        resume[part] = target
+                    at = goes_on(skip, row, best_end, target)
+                    if at < 0:
+                        progress[4] = row
+                        return -at
+                    resume[part] = at
                 part += 1
             progress[0] = part
             progress[2] = matches

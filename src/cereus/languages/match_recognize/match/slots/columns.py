@@ -163,14 +163,14 @@ class SlotColumns:
             vector = replace(last, valid=np.False_)
         if isinstance(vector.values, pa.Array | pa.Scalar):
             return replace(vector, values=_arrow_with_last(vector, last, length, self.width))
-        values_ = filled(self.width, 0, np.asarray(vector.values).dtype)
-        values_[:length] = vector.values
+        numbers = filled(self.width, 0, np.asarray(vector.values).dtype)
+        numbers[:length] = vector.values
         valid = filled(self.width, False, np.bool_)
         valid[:length] = True if vector.valid is None else vector.valid
         if last.kind is not Kind.NULL:
-            values_[-1] = last.values
+            numbers[-1] = last.values
             valid[-1] = last.valid is None or bool(last.valid)
-        return replace(vector, values=values_, valid=valid)
+        return replace(vector, values=numbers, valid=valid)
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:
