@@ -13,7 +13,7 @@ import pytest
 
 import cereus
 from cereus.errors import LimitError
-from cereus.languages.match_recognize.match import codes, program
+from cereus.languages.match_recognize.match import codes, finding, program
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import Alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
@@ -302,6 +302,31 @@ def test_leaping_over_counted_rounds_changes_no_answer(
             patch.setattr(program, "MOST_COPIES", 10**6)
             patch.setattr(find, "blocks", lambda *_: None)
             assert found == emitted(text, table), (seed, text)
+
+
+MANY_ROUNDS = ("a{30} b", "a{2,40} b c", "a b{1,40} c{1,40} d", "a{20}? b{1,40}? c",
+               "(a{30,} | b{30}) c", "^ a{20,50} b", "a{3,60} $", "b? a{25,}? {- c{1,30} -} d",
+               "a{,40}")  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", MANY_ROUNDS)
+def test_many_rounds_that_rows_decide_may_be_counted(
+    pattern: str, leaping: pytest.MonkeyPatch
+) -> None:
+    """By runs that count, and by sets of states."""
+    conditions = {"a": "x > 5", "b": "y > 3 OR x > 5", "c": "x < 6 OR y > 50", "d": "x < 8"}
+    defined = ", ".join(f"{v} AS {conditions[v]}" for v in sorted(names(pattern)))
+    for seed in range(volume(4, 20)):
+        draw = Random(seed)
+        rows = draw.choice(("ONE ROW PER MATCH", "ALL ROWS PER MATCH"))
+        text = f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
+            CLASSIFIER() AS v {rows} {draw.choice(SKIPS[:2])} PATTERN ({pattern})
+            DEFINE {defined})"""
+        table = drawn_table(draw, draw.choice([60, 300]))
+        by_sets = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(finding, "MANY_STATES", 10)
+            assert emitted(text, table) == by_sets, (seed, text)
 
 
 @pytest.mark.parametrize("alternatives", [300, 600])
