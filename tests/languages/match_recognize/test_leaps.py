@@ -319,8 +319,8 @@ def test_many_rounds_that_rows_decide_may_be_counted(
     for seed in range(volume(4, 20)):
         draw = Random(seed)
         rows = draw.choice(("ONE ROW PER MATCH", "ALL ROWS PER MATCH"))
-        text = f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
-            CLASSIFIER() AS v {rows} {draw.choice(SKIPS[:2])} PATTERN ({pattern})
+        text = f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f,
+            count(*) AS n, CLASSIFIER() AS v {rows} {draw.choice(SKIPS[:2])} PATTERN ({pattern})
             DEFINE {defined})"""
         table = drawn_table(draw, draw.choice([60, 300]))
         by_sets = emitted(text, table)

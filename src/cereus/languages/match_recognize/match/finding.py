@@ -28,7 +28,6 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.times import window
 from cereus.limits import Limits
 
-
 MANY_STATES = 256
 """States of which sets are slow to work out."""
 
