@@ -1,4 +1,4 @@
-from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RankedRows
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RanksOfRows
 
 
 cdef class SlotConditions:
@@ -15,7 +15,7 @@ cdef class SlotConditions:
     cdef const int[:, ::1] code
     cdef Py_ssize_t none
     cdef long long number
-    cdef RankedRows ranks
+    cdef RanksOfRows ranks
 
     # the slots of runs, and the registers
     cdef long long[:, :, ::1] cells

@@ -12,14 +12,14 @@ import cython
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.stretches.ranks_kernel import (
-        RankedRows,
+        RanksOfRows,
     )
     from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
 
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RankedRows
+    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RanksOfRows
 
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)
@@ -48,7 +48,7 @@ class SlotConditions:
         self.registers = rows.registers
         self.float_registers = rows.float_registers
         self.known = rows.known
-        self.ranks = RankedRows(rows.percentiles)
+        self.ranks = RanksOfRows(rows.percentiles)
 
     def use_slots(self, room: Any) -> None:
         """The arrays that slots are kept in."""

@@ -35,15 +35,15 @@ class NotLinear(Exception):
 
 
 @dataclass(frozen=True)
-class Total:
+class SlotTotal:
     """A number that runs add up: in a slot, or the length of the match."""
 
     slot: int
     kind: int = codes.SLOT_INT
 
 
-LENGTH = Total(-1, codes.MATCH_LENGTH)
-Terms = dict[Total | None, Any]
+LENGTH = SlotTotal(-1, codes.MATCH_LENGTH)
+Terms = dict[SlotTotal | None, Any]
 """Coefficients, numbers or arrays (NaN for NULL); that of None is not multiplied with a total."""
 
 
@@ -144,12 +144,14 @@ class _Reader:
         if leaf.argument is None:
             if leaf.variable is None:
                 return Quotient({LENGTH: 1.0})
-            return Quotient({Total(self.group(("count", members)).at): 1.0})
+            return Quotient({SlotTotal(self.group(("count", members)).at): 1.0})
         if NUMBER in names_in(leaf.argument):
             raise NotLinear
         group = self.group(("sum", members, repr(leaf.argument)))
-        count = Total(group.at)
-        total = Total(group.float_at, codes.SLOT_FLOAT) if group.floats else Total(group.at + 1)
+        count = SlotTotal(group.at)
+        total = (
+            SlotTotal(group.float_at, codes.SLOT_FLOAT) if group.floats else SlotTotal(group.at + 1)
+        )
         match leaf.function:
             case "count":
                 return Quotient({count: 1.0})
@@ -179,11 +181,11 @@ class _Reader:
             raise NotLinear
         return Quotient(left.over, right.over)
 
-    def is_positive(self, total: Total | None, coefficient: Any) -> bool:
+    def is_positive(self, total: SlotTotal | None, coefficient: Any) -> bool:
         """Whether a coefficient, and what it is multiplied with, is never negative."""
         return bool(np.all(coefficient >= 0)) and (total is None or self.only_grows(total))
 
-    def only_grows(self, total: Total) -> bool:
+    def only_grows(self, total: SlotTotal) -> bool:
         columns = self.lowering.columns
         return all(
             kind not in (codes.SUM_INT, codes.SUM_FLOAT)
@@ -240,5 +242,5 @@ def _same(left: Terms, right: Terms) -> bool:
     return left.keys() == right.keys() and all(np.all(left[each] == right[each]) for each in left)
 
 
-def _sum(left: Mapping[Total | None, Any], right: Mapping[Total | None, Any]) -> Terms:
+def _sum(left: Mapping[SlotTotal | None, Any], right: Mapping[SlotTotal | None, Any]) -> Terms:
     return {total: left.get(total, 0.0) + right.get(total, 0.0) for total in {**left, **right}}

@@ -51,12 +51,12 @@ class Percentiles:
 
 
 def percentiles(
-    asked: Sequence[Percentile], floats: npt.NDArray[np.float64], valid: npt.NDArray[np.uint8]
+    wanted: Sequence[Percentile], floats: npt.NDArray[np.float64], valid: npt.NDArray[np.uint8]
 ) -> Percentiles:
-    """The matrices of the columns that percentiles are asked of."""
-    if not asked:
+    """The matrices of the columns that percentiles are wanted of."""
+    if not wanted:
         return Percentiles.none()
-    columns = sorted({each.column for each in asked})
+    columns = sorted({each.column for each in wanted})
     known = [(valid[column] != 0) & ~np.isnan(floats[column]) for column in columns]
     ordered = [
         np.unique(floats[column][those], return_inverse=True)
@@ -78,8 +78,8 @@ def percentiles(
         values[place, : len(distinct)] = distinct
         _sort_by_bits(ranks.reshape(-1), zeros[place])
     return Percentiles(
-        np.array([(each.column, each.numerator, each.denominator) for each in asked], np.int64),
-        np.array([columns.index(each.column) for each in asked], np.int32),
+        np.array([(each.column, each.numerator, each.denominator) for each in wanted], np.int64),
+        np.array([columns.index(each.column) for each in wanted], np.int32),
         before,
         zeros,
         values,

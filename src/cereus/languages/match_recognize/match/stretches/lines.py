@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.slots.linear import Terms, Total, linear_conditions
+from cereus.languages.match_recognize.match.slots.linear import SlotTotal, Terms, linear_conditions
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 from cereus.languages.match_recognize.match.stretches.blocks import RowBlocks
@@ -176,8 +176,8 @@ class _Maker:
                 constant = np.ndim(factor) == 0
                 if constant and factor == 0:
                     continue
-                by_loop, own = self.update(loop, total), self.update(label, total)
-                intercepts = intercepts + factor * self.here(by_loop, own)
+                by_loop, at_row = self.update(loop, total), self.update(label, total)
+                intercepts = intercepts + factor * self.here(by_loop, at_row)
                 before = -1 if by_loop is None else self.before(by_loop)
                 coefficient = float(factor) if constant else 0.0
                 added.append(Added(total.slot, total.kind, coefficient, before))
@@ -202,7 +202,7 @@ class _Maker:
         allowed: npt.NDArray[np.bool_] = np.any(self.rows.alive[:, states] != 0, axis=1)
         return allowed[self.rows.sets]
 
-    def update(self, label: int, total: Total) -> Update | None:
+    def update(self, label: int, total: SlotTotal) -> Update | None:
         """What a row of a variable does to a total."""
         if total.kind == codes.MATCH_LENGTH:
             return codes.COUNT_ROWS, 0
@@ -238,12 +238,12 @@ class _Maker:
         before: Floats = (sums[:-1] - first).astype(np.float64)
         return before
 
-    def here(self, loop: Update | None, own: Update | None) -> Any:
+    def here(self, loop: Update | None, at_row: Update | None) -> Any:
         """What a total has at each row beyond what is the same for all rows."""
         before = 0.0 if loop is None else self.befores[self.before(loop)]
-        return before if own is None else before + self.steps(own)
+        return before if at_row is None else before + self.steps(at_row)
 
-    def rounding(self, total: Total) -> float:
+    def rounding(self, total: SlotTotal) -> float:
         """How far a total may be from what it is without rounding: floats are added one by one."""
         updates = {self.update(label, total) for label in range(len(self.tables.update_starts) - 1)}
         largest = sum(self.largest(update) for update in updates if update is not None)

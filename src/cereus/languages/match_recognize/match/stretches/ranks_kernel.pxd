@@ -2,7 +2,7 @@ cimport cython
 
 
 @cython.final
-cdef class RankedRows:
+cdef class RanksOfRows:
     # of every percentile: its column, numerator and denominator, and its matrix; of every matrix,
     # how many values come before each row, how many zeros before each place, and all values
     cdef const long long[:, ::1] parts

@@ -13,7 +13,7 @@ SPLITTER = cython.declare(cython.double, 134217729.0)
 
 
 @cython.cclass
-class RankedRows:
+class RanksOfRows:
     """The percentiles of a clause (`Percentiles`), over its rows."""
 
     def __init__(self, percentiles: Any) -> None:

@@ -2,7 +2,7 @@ cimport cython
 
 from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
 from cereus.languages.match_recognize.match.stretches.lines_kernel cimport LinesOfRows
-from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RankedRows
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RanksOfRows
 
 
 @cython.final
@@ -17,7 +17,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const unsigned char[:, ::1] valid
     cdef Py_ssize_t none
     cdef long long number
-    cdef RankedRows ranks
+    cdef RanksOfRows ranks
 
     # of every column and block: bounds, whether values are there, bounds of the sums of its first
     # rows; of every block and state, whether it is possible; the first block of each size; and the
@@ -63,7 +63,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef bint has_lines
     cdef LinesOfRows lines
     cdef Py_ssize_t skipped
-    cdef long long asked
+    cdef long long tried
     cdef long long helped
 
     # the slots of runs

@@ -27,13 +27,13 @@ if cython.compiled:
         LinesOfRows,
     )
     from cython.cimports.cereus.languages.match_recognize.match.stretches.ranks_kernel import (
-        RankedRows,
+        RanksOfRows,
     )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.stretches.bounds_kernel import BoundedRegisters
     from cereus.languages.match_recognize.match.stretches.lines_kernel import LinesOfRows
-    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RankedRows
+    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RanksOfRows
 
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
@@ -43,7 +43,7 @@ ROUNDING = cython.declare(cython.double, 1e-9)
 """How far a sum of squares may be from another, in parts of it."""
 
 
-ASKED = cython.declare(cython.longlong, 1 << 12)
+TRIES = cython.declare(cython.longlong, 1 << 12)
 FEWEST = cython.declare(cython.longlong, 1 << 7)
 """When lines were asked so often and did not tell more often than that, they are left."""
 
@@ -86,10 +86,10 @@ class QuietStretches(BoundedRegisters):
         self.float_columns = blocks.slots.float_columns
         self.float_counts = blocks.slots.float_counts
         self.number = 0
-        self.ranks = RankedRows(rows.percentiles)
+        self.ranks = RanksOfRows(rows.percentiles)
         self.has_lines = False
         self.skipped = 0
-        self.asked = 0
+        self.tried = 0
         self.helped = 0
 
     def use_lines(self, lines: Any, cells: Any, float_cells: Any) -> None:
@@ -138,13 +138,13 @@ class QuietStretches(BoundedRegisters):
         answer = self._by_bounds()
         if answer != codes.UNSURE or not self.has_lines:
             return answer
-        self.asked += 1
+        self.tried += 1
         if self.lines.never(label, loop, side, run, start, row, size, self.skipped):
             self.helped += 1
             return 0
-        if self.asked == ASKED:
+        if self.tried == TRIES:
             self.has_lines = self.helped > FEWEST
-            self.asked = self.helped = 0
+            self.tried = self.helped = 0
         return codes.UNSURE
 
     def _by_bounds(self) -> cython.int:
