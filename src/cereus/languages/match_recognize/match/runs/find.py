@@ -260,12 +260,15 @@ def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
 
 def _until_slow(search: slots_kernel.Search, streams: RunStreams, work: int) -> Iterator[int]:
     """Let runs read so many rows, again and again, until these are many for each start that was
-    tried."""
-    tried, slow = int(streams.resume.sum()), False
-    while not slow:
+    tried; more where one start reads them all: it may have a long match."""
+    tried = int(streams.resume.sum())
+    while True:
         yield int(search.work_done()) + work
-        now = int(streams.resume.sum())
-        tried, slow = now, (now - tried) * MANY_ROWS <= work
+        before, tried = tried, int(streams.resume.sum())
+        if not work or 0 < (tried - before) * MANY_ROWS <= work:
+            return
+        if tried == before:
+            work *= 4
 
 
 @dataclass(frozen=True)

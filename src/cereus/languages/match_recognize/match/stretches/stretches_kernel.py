@@ -44,8 +44,8 @@ ROUNDING = cython.declare(cython.double, 1e-9)
 
 
 TRIES = cython.declare(cython.longlong, 1 << 12)
-FEWEST = cython.declare(cython.longlong, 1 << 7)
-"""When lines were asked so often and did not tell more often than that, they are left."""
+FEWEST = cython.declare(cython.longlong, 1 << 5)
+"""Where lines tell something no more than so often in as many tries, they are left."""
 
 
 @cython.cclass
