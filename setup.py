@@ -42,6 +42,8 @@ KERNEL_MODULES = (
     "cereus.languages.match_recognize.match.rows.bits_kernel",
     "cereus.languages.match_recognize.match.stretches.blocks_kernel",
     "cereus.languages.match_recognize.match.stretches.bounds_kernel",
+    "cereus.languages.match_recognize.match.stretches.lines_kernel",
+    "cereus.languages.match_recognize.match.stretches.ranks_kernel",
     "cereus.languages.match_recognize.match.stretches.stretches_kernel",
     "cereus.languages.match_recognize.match.runs.conditions_kernel",
     "cereus.languages.match_recognize.match.runs.alike_kernel",

@@ -11,6 +11,7 @@ import sys
 from bench.cliff_queries import Case
 from bench.cliffs import is_slow, outcomes, rates
 from bench.data import stocks
+from bench.row_clauses import MORE, WITHOUT_KEYS
 
 V_SHAPE = "PATTERN (s d+ u+) DEFINE d AS price < PREV(price), u AS price > PREV(price)"
 BELOW = "DEFINE b AS price < a.price, c AS price > a.price"
@@ -127,16 +128,18 @@ CLAUSES = {
 RUNNING = "RUNNING avg(price) AS m, RUNNING max(price) AS x, FINAL LAST(price) AS l"
 
 
-def text(clause: str) -> str:
+def text(clause: str, key: str = "PARTITION BY name ") -> str:
     measures = RUNNING if clause.startswith("ALL ROWS") else "count(*) AS n"
-    return f"MATCH_RECOGNIZE (PARTITION BY name ORDER BY stock_time MEASURES {measures} {clause})"
+    return f"MATCH_RECOGNIZE ({key}ORDER BY stock_time MEASURES {measures} {clause})"
 
 
 def main(*words: str) -> None:
     table, which = stocks()
+    texts = {name: text(clause) for name, clause in {**CLAUSES, **MORE}.items()}
+    texts |= {name: text(clause, "") for name, clause in WITHOUT_KEYS.items()}
     cases = tuple(
-        Case(name, text(clause), "match_recognize")
-        for name, clause in CLAUSES.items()
+        Case(name, query, "match_recognize")
+        for name, query in texts.items()
         if not words or any(word in name for word in words)
     )
     print(f"{len(cases)} row patterns over {table.num_rows:,} of {which}, one core\n")
@@ -144,7 +147,8 @@ def main(*words: str) -> None:
     for case, outcome in found:
         mark = "✗" if is_slow(outcome, table.num_rows) else " "
         rate = rates(outcome, table.num_rows)[0] / 1e6
-        print(f"{mark} {rate:8.2f} {outcome.matches:9,}  {case.name}")
+        why = outcome.reason if outcome.seconds is None else ""
+        print(f"{mark} {rate:8.2f} {outcome.matches:9,}  {case.name:32} {why}".rstrip())
 
 
 if __name__ == "__main__":

@@ -59,6 +59,11 @@ OF_AGGREGATES = (
     "arbitrary({v}.x) > 0 OR arbitrary({o}.y) = 'q'",
     "max({o}.y) = 'q' OR min(y) = 'p'",
     "LAST({v}.x, 9) IS NULL OR sqrt(x + min({v}.x)) < 2",
+    "FIRST({v}.x, 8) IS NULL OR x > FIRST({v}.x, 1)",
+    "count_if(CLASSIFIER(u) = '{o}') < 2",
+    "sum(CASE WHEN CLASSIFIER() = '{o}' THEN x ELSE 1 END) < 5",
+    "count({o}.y) < 2 OR x > 1",
+    "z <= sum({o}.z * {o}.x) / sum({o}.x) OR x > 1",
 )
 OF_SEARCH = (
     "max(CLASSIFIER()) = 'B' OR x > 1",

@@ -13,7 +13,7 @@ import pytest
 
 import cereus
 from cereus.errors import LimitError
-from cereus.languages.match_recognize.match import codes, program
+from cereus.languages.match_recognize.match import codes, finding, program
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import Alike
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
@@ -43,7 +43,10 @@ OF_LOOPS = ("", "b AS x < a.x", "b AS x <= FIRST(a.x)", "b AS y IS NULL OR y < a
             "b AS coalesce(LAST(b.x, 1), a.x) < 98", "b AS stddev_pop(b.x) < 30",
             "b AS max_by(b.x, b.y) < 80 OR x < 20", "b AS min_by(y, w) IS NULL OR x > 2",
             "b AS LAST(b.x, 12) IS NULL OR x < LAST(b.x, 9) + 70",
-            "b AS arbitrary(b.y) > 3 OR x < 50", "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
+            "b AS percentile(b.x, 0.25) < 60 OR x < 9", "b AS x >= median(b.y) - 50",
+            "b AS FIRST(b.x, 11) IS NULL OR x < FIRST(b.x, 9) + 60",
+            "b AS count_if(CLASSIFIER() = 'B') < 60", "b AS arbitrary(b.y) > 3 OR x < 50",
+            "b AS sqrt(a.x + x) < 11.5")  # fmt: skip
 OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS x * 3 > a.x * 4",
            "c AS z > a.z * 1.25", "c AS x > LAST(b.x) AND x > a.x", "c AS y IS NULL AND x > a.x",
            "c AS x - a.x BETWEEN 4 AND 9", "c AS x > 97", "c AS x > max(b.x) + 3",
@@ -55,13 +58,34 @@ OF_ENDS = ("c AS x > a.x", "c AS x > a.x + 20", "c AS y > a.x AND x > 3", "c AS 
            "c AS x > avg(b.x) + 2 * stddev(b.x)", "c AS var_samp(b.y) < 700 AND x > a.x",
            "c AS avg(b.x) > 50", "c AS avg(w) >= 4", "c AS x > LAST(b.x, 30) + 60",
            "c AS x > max_by(b.x, b.z) + 50",
-           "c AS LAST(b.x, 10) = x AND min_by(b.y, b.x) < 3")  # fmt: skip
+           "c AS LAST(b.x, 10) = x AND min_by(b.y, b.x) < 3",
+           "c AS x > 1.5 * sum(b.x * b.y) / sum(b.y)", "c AS sum(b.w) > 2 * count(b.*) + x",
+           "c AS x * count(b.*) >= 2.2 * sum(b.x)", "c AS bool_and(b.x < 60) AND x > 40",
+           "c AS count_if(b.x > 50) > 0.7 * count(*)", "c AS sum(x) / count(*) BETWEEN 20 AND 30",
+           "c AS x > percentile(b.x, 0.9) + 20", "c AS median(b.y) > 1.5 * x",
+           "c AS x > FIRST(b.x, 12) + 30", "c AS sum(CASE CLASSIFIER() WHEN 'B' THEN x END) > 900",
+           "c AS percentile(z, 0.3) > z AND x > 90", "c AS x > 1.2 * LAST(b.x, 9) + 40",
+           "c AS sum(b.w) = x", "c AS avg(w) - x > 0.5 * avg(w)", "c AS bool_or(b.y > 90)",
+           "c AS sum(c.w) / 2 < sum(b.w) - 3 * x", "c AS x / (w - 3) > sum(b.x)",
+           "c AS avg(b.w) > x / 2.0 - 20 AND x < 30")  # fmt: skip
 OF_LAST = ("d AS x < 40", "d AS x > 98", "d AS x < a.x - 50", "d AS x < LAST(c.x) - 55",
            "d AS x > FIRST(b.y)", "d AS x > FIRST(b.y, 1) + 40")  # fmt: skip
 OF_STARTS = ("", "a AS x > 60", "a AS z > 0.5")
 OF_WAYS = ("a (b | c)* d", "a (c | b)*? d", "a (b | c)+ b", "(b{2,15} c)+ d")
 """Patterns whose loops go several ways: with sums of one of them, a row may have as many runs as
 there are ways to it, and the reference tries each of them."""
+APART = ("b AS x < 20, c AS x >= 20 AND x < 95", "b AS x <= 30, c AS y > 30 AND x > 30",
+         "b AS x > PREV(x), c AS x < PREV(x)", "b AS x < 10, c AS x > 10",
+         "b AS x < 50, c AS x > 40")  # fmt: skip
+"""Alternatives, most of which no row can both be."""
+OF_APART = ("(b | c)+ d", "a (b | c)* d", "(a | b | c)+? d", "(b | c){3,} d", "a (c | b)* d*",
+            "((b | c) (b | c))+ d", "(b | c)+ b d", "a (b | c)*? (c | b)+ d")  # fmt: skip
+OF_BOTH = ("d AS sum(b.x) > 2 * sum(c.x) + 100", "d AS count(b.*) > count(c.*) + 10",
+           "d AS avg(b.x) + 40 < avg(c.x)", "d AS max(c.y) > 60 AND min(b.w) < -40",
+           "d AS sum(u.x) > 900 AND x < 30", "d AS stddev(c.x) > 1.2 * stddev(b.x)",
+           "d AS x > LAST(b.x) + 30", "d AS x < FIRST(u.x) - 40", "d AS CLASSIFIER(u) = 'B'",
+           "d AS sum(b.z) > 3 * sum(c.z) + 4", "d AS count(b.y) = 20", "d AS x > max_by(b.x, b.w)",
+           "d AS PREV(CLASSIFIER()) = 'C' AND x > 90", "d AS sum(x) > 500")  # fmt: skip
 WITHIN = "WITHIN INTERVAL '70' SECOND"
 SKIPS = ("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST c")
 
@@ -83,6 +107,17 @@ def drawn_clause(draw: Random, patterns: tuple[str, ...] = PATTERNS) -> str:
     return f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
         {last} AS l, CLASSIFIER() AS v {skip} PATTERN ({pattern}) {within}
         DEFINE {conditions})"""
+
+
+def drawn_apart(draw: Random) -> str:
+    """A clause with alternatives that rows tell apart."""
+    pattern, last = draw.choice(OF_APART), draw.choice(OF_BOTH)
+    within = draw.choice(["", "", WITHIN])
+    skip = draw.choice(("", "AFTER MATCH SKIP TO NEXT ROW"))
+    start = "a AS x > 95, " if "a" in pattern else ""
+    return f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n,
+        LAST(b.ts) AS l, sum(c.x) AS s, CLASSIFIER() AS v {skip} PATTERN ({pattern}) {within}
+        SUBSET u = (b, c) DEFINE {start}{draw.choice(APART)}, {last})"""
 
 
 def drawn_table(draw: Random, rows: int) -> pa.Table:
@@ -137,6 +172,71 @@ def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> N
             patch.setattr(find, "blocks", lambda *_: None)
             patch.setattr(find, "places", lambda *_: None)
             patch.setattr(find, "alike", none_alike)
+            assert found == emitted(text, table), (seed, text)
+
+
+WAITS = (
+    "b AS x > 3 * sum(a.x * a.y) / sum(a.y)",
+    "b AS x > 3 * avg(a.x)",
+    "b AS sum(a.x) > 60 * count(a.*)",
+    "b AS count_if(a.x > 50) > 0.9 * count(a.*) AND count(a.*) > 20",
+    "b AS bool_and(a.x < 60) AND x > 90",
+    "b AS x > 90 + LAST(a.x, 20)",
+)
+
+
+def waiting_table(rows: int) -> pa.Table:
+    draw = Random(5)
+    return pa.table(
+        {
+            "ts": range(rows),
+            "x": [draw.randrange(100) for _ in range(rows)],
+            "y": [draw.randrange(1, 9) for _ in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("condition", WAITS)
+def test_starts_that_wait_for_what_is_linear_in_sums_read_few_rows(
+    condition: str, leaping: pytest.MonkeyPatch
+) -> None:
+    text = f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a+ b) DEFINE {condition})"""
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    found = query.run(table, threads=1)
+    assert found.costs.steps < 40 * table.num_rows
+    leaping.setattr(find, "row_lines", lambda *_: None)
+    assert query.run(table, threads=1).table == found.table
+
+
+def test_alternatives_that_rows_tell_apart_leap(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN ((a | b)+ c) DEFINE a AS x < 50, b AS x >= 50, c AS sum(a.x) > 2 * sum(b.x))"""
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    assert query.run(table, threads=1).costs.steps < 40 * table.num_rows
+
+
+def test_a_limit_ends_starts_that_read_many_rows(leaping: pytest.MonkeyPatch) -> None:
+    text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
+        PATTERN (a+ b) DEFINE b AS x = stddev(a.x))"""
+    limits = cereus.Limits(steps_per_event=20)
+    query = cereus.compile(text, dialect="match_recognize", limits=limits)
+    with pytest.raises(LimitError, match=r"more than 20 rows for each row \(limit steps_per_event"):
+        query.run(waiting_table(3_000), threads=1)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_alternatives_as_one_state_change_no_answer(
+    block: int, leaping: pytest.MonkeyPatch
+) -> None:
+    for seed in range(block, 2 * volume(15, 80), 2):
+        draw = Random(1_000 + seed)
+        text, table = drawn_apart(draw), drawn_table(draw, draw.choice([60, 200, 500]))
+        found = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(find, "blocks", lambda *_: None)
+            patch.setattr(find, "places", lambda *_: None)
+            patch.setattr(find, "alternatives", lambda *_: None)
             assert found == emitted(text, table), (seed, text)
 
 
@@ -202,6 +302,31 @@ def test_leaping_over_counted_rounds_changes_no_answer(
             patch.setattr(program, "MOST_COPIES", 10**6)
             patch.setattr(find, "blocks", lambda *_: None)
             assert found == emitted(text, table), (seed, text)
+
+
+MANY_ROUNDS = ("a{30} b", "a{2,40} b c", "a b{1,40} c{1,40} d", "a{20}? b{1,40}? c",
+               "(a{30,} | b{30}) c", "^ a{20,50} b", "a{3,60} $", "b? a{25,}? {- c{1,30} -} d",
+               "a{,40}")  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", MANY_ROUNDS)
+def test_many_rounds_that_rows_decide_may_be_counted(
+    pattern: str, leaping: pytest.MonkeyPatch
+) -> None:
+    """By runs that count, and by sets of states."""
+    conditions = {"a": "x > 5", "b": "y > 3 OR x > 5", "c": "x < 6 OR y > 50", "d": "x < 8"}
+    defined = ", ".join(f"{v} AS {conditions[v]}" for v in sorted(names(pattern)))
+    for seed in range(volume(4, 20)):
+        draw = Random(seed)
+        rows = draw.choice(("ONE ROW PER MATCH", "ALL ROWS PER MATCH"))
+        text = f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f,
+            count(*) AS n, CLASSIFIER() AS v {rows} {draw.choice(SKIPS[:2])} PATTERN ({pattern})
+            DEFINE {defined})"""
+        table = drawn_table(draw, draw.choice([60, 300]))
+        by_sets = emitted(text, table)
+        with leaping.context() as patch:
+            patch.setattr(finding, "MANY_STATES", 10)
+            assert emitted(text, table) == by_sets, (seed, text)
 
 
 @pytest.mark.parametrize("alternatives", [300, 600])

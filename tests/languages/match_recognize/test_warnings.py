@@ -20,7 +20,6 @@ def compiled(condition: str, schema: pa.Schema | None) -> cereus.Query:
 @pytest.mark.parametrize(
     "condition",
     [
-        "percentile(a.x, 0.5) > 1",
         "string_agg(a.y, ',') = 'p'",
         "array_agg(a.x)[1] = 2",
         "max(CLASSIFIER()) = 'A'",
@@ -36,17 +35,44 @@ def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | 
 @pytest.mark.parametrize(
     "condition",
     [
-        "x > avg(a.x) + 2 * stddev(a.x)",
-        "var_pop(a.x) < 3",
+        "x > 2 * sum(a.x * a.ts) / sum(a.x)",
         "max_by(a.y, a.x) = 'p'",
         "min(a.y) = 'p'",
         "arbitrary(a.y) = 'q'",
         "x > LAST(a.x, 500)",
+        "x > FIRST(a.x, 500)",
+        "count(a.y) > 3",
+        "count_if(CLASSIFIER() = 'A') > 3",
         "sqrt(x + a.x) > 2",
     ],
 )
 def test_what_is_compiled_does_not(condition: str, schema: pa.Schema | None) -> None:
     assert compiled(condition, schema).warnings == []
+
+
+@pytest.mark.parametrize(
+    "condition", ["x > avg(a.x) + 2 * stddev(a.x)", "var_pop(a.x) < 3", "percentile(a.x, 0.5) > 1"]
+)
+def test_what_every_start_may_wait_for_says_so(condition: str) -> None:
+    (warning,) = compiled(condition, SCHEMA).warnings
+    assert warning.startswith("a start may read all rows behind it: what B waits for")
+    bounded = cereus.compile(
+        f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS m PATTERN (a{{1,20}} b)
+        DEFINE b AS {condition})""",
+        dialect="match_recognize",
+        schema=SCHEMA,
+    )
+    assert bounded.warnings == []
+
+
+@pytest.mark.parametrize(("other", "warned"), [("y = 'q'", False), ("x > 3", True)])
+def test_alternatives_that_are_added_up_say_so_unless_rows_tell_them_apart(
+    other: str, warned: bool
+) -> None:
+    text = f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS m PATTERN ((a | b)+ c)
+        DEFINE a AS y = 'p', b AS {other}, c AS sum(a.x) > sum(b.x))"""
+    query = cereus.compile(text, dialect="match_recognize", schema=SCHEMA)
+    assert any("runs may multiply" in each for each in query.warnings) == warned
 
 
 def test_the_columns_decide_where_the_text_does_not() -> None:

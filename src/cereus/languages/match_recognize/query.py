@@ -44,8 +44,8 @@ from cereus.stream import Stream
 WHY = {
     Path.ROWS: "every condition reads the row, or rows at a constant distance: letters, and two "
     "passes, linear in the rows whatever the pattern",
-    Path.SLOTS: "conditions read other variables: runs with slots, in order of preference, merged "
-    "where what they remember is equal",
+    Path.SLOTS: "conditions read other variables, or many rounds are counted: runs with slots, in "
+    "order of preference, merged where what they remember is equal",
     Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
     "merged where these are equal; in the worst case their number grows with every row, up to a "
     "limit",
@@ -224,7 +224,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         """Whether runs are tried in Python; exactly so, once the columns are known."""
         if self._bounds:
             return any(self.path(over) is Path.SEARCH for over in self._bounds.values())
-        return is_searched(self.clause)
+        return is_searched(self.clause, self.automaton)
 
     @property
     def live_warnings(self) -> list[str]:

@@ -4,52 +4,112 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.print import pattern_text
 
 COUNTS = frozenset(("count", "count_if", "sum", "avg"))
 """Aggregates whose value depends on which of many rows were mapped to a variable."""
-
-
+WIDE = frozenset(
+    ("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "percentile")
+)
+"""Aggregates that a few rows may change as much as many."""
 COMPILED = COUNTS | {
     *("min", "max", "bool_and", "bool_or", "every", "arbitrary", "any_value", "max_by", "min_by"),
-    *("stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"),
+    *WIDE,
 }
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
     "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles, aggregates of CLASSIFIER() or MATCH_NUMBER()); runs are tried one by one, in "
+    "percentiles of a variable that comes again, the least and the greatest CLASSIFIER(), "
+    "aggregates of MATCH_NUMBER()); runs are tried one by one, in "
     "Python, and Limits(steps_per_event=…) says when to stop"
 )
 
 
-def is_searched(clause: tree.Clause) -> bool:
+def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
     """Whether the text alone tells that a clause is searched in Python."""
     return any(
         isinstance(node, tree.Taken)
-        or (
-            isinstance(node, tree.Aggregate)
-            and (node.function not in COMPILED or _is_of_match(node))
-        )
+        or (isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton))
         for each in clause.define
         for node in each.condition.walk()
     )
 
 
+def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    if node.function not in COMPILED or _is_of_match(node):
+        return False
+    members = clause.members(_variable(node))
+    states = {q for q, label in enumerate(automaton.labels) if label in members}
+    return node.function != "percentile" or automaton.lie_together(states)
+
+
+def _variable(node: tree.Aggregate) -> str | None:
+    """The variable of an aggregate, or of what it is of."""
+    named = (
+        each.variable
+        for argument in node.arguments
+        for each in argument.walk()
+        if isinstance(each, ex.Attribute)
+    )
+    return node.variable or next(named, None)
+
+
 def _is_of_match(aggregate: tree.Aggregate) -> bool:
-    """Whether an aggregate is over what only the match says of a row."""
+    """Whether an aggregate is over what only the match says of a row, and is not added up."""
+    added = aggregate.function in (*COUNTS, "bool_and", "bool_or", "every")
     return any(
-        isinstance(node, tree.Classifier | tree.MatchNumber)
+        isinstance(node, tree.MatchNumber) or (isinstance(node, tree.Classifier) and not added)
         for argument in aggregate.arguments
         for node in argument.walk()
     )
 
 
 def cost_warnings(clause: tree.Clause) -> Iterator[str]:
+    """What may take long, or have many runs."""
+    yield from _ways(clause)
+    yield from _long_waits(clause)
+
+
+def _long_waits(clause: tree.Clause) -> Iterator[str]:
+    """Loops without an end, where what ends them depends on all of their rows in a way that blocks
+    of rows have no narrow bounds for."""
+    if clause.within is not None:
+        return
+    endless = {
+        node.name
+        for loop in clause.pattern.walk()
+        if isinstance(loop, tree.Quantified) and loop.high is None
+        for node in loop.part.walk()
+        if isinstance(node, tree.Variable)
+    }
+    for each in clause.define:
+        of = [members & endless for members in _wide_aggregates(clause, each.condition)]
+        if any(names and each.variable not in names for names in of):
+            yield (
+                f"a start may read all rows behind it: what {each.variable} waits for depends on "
+                "all rows of a loop without an end; WITHIN or {n,m} bounds the wait, and "
+                "Limits(steps_per_event=…) says when to stop"
+            )
+            return
+
+
+def _wide_aggregates(clause: tree.Clause, condition: ex.Expression) -> list[frozenset[str]]:
+    """The variables of the spreads and percentiles in a condition, and of its means if there are
+    those of several."""
+    over = [node for node in condition.walk() if isinstance(node, tree.Aggregate)]
+    means = {clause.members(_variable(node)) for node in over if node.function == "avg"}
+    wide = [clause.members(_variable(node)) for node in over if node.function in WIDE]
+    return [*wide, *(means if len(means) > 1 else ())]
+
+
+def _ways(clause: tree.Clause) -> Iterator[str]:
     """Loops in which a row may go one way or another, where conditions add up one of these: each
     way has a sum of its own, and in the worst case there are twice as many with every row."""
     added = {
-        clause.members(node.variable)
+        clause.members(_variable(node))
         for each in clause.define
         for node in each.condition.walk()
         if isinstance(node, tree.Aggregate) and node.function in COUNTS
@@ -59,13 +119,34 @@ def cost_warnings(clause: tree.Clause) -> Iterator[str]:
             continue
         inside = {node.name for node in loop.part.walk() if isinstance(node, tree.Variable)}
         apart = any(inside & members and inside - members for members in added)
-        if apart and any(map(_has_ways, loop.part.walk())):
+        if apart and any(map(_has_ways, loop.part.walk())) and not _are_told_apart(clause, inside):
             yield (
                 f"runs may multiply with every row: in {pattern_text(loop)} a row may be mapped "
                 "to one variable or another, and conditions add up only some of these; "
                 "Limits(configurations=…) says when to stop"
             )
             return
+
+
+def _are_told_apart(clause: tree.Clause, names: set[str]) -> bool:
+    """Whether variables ask for different values of one column, so that no row is two of them."""
+    conditions = {each.variable: each.condition for each in clause.define}
+    values = [dict(_equalities(conditions[name])) if name in conditions else {} for name in names]
+    return any(
+        all(column in each for each in values)
+        and len({each[column] for each in values}) == len(values)
+        for column in values[0]
+    )
+
+
+def _equalities(condition: ex.Expression) -> Iterator[tuple[str, object]]:
+    """The columns that have to have a value, in a conjunction."""
+    match condition:
+        case ex.And(operands):
+            for each in operands:
+                yield from _equalities(each)
+        case ex.Comparison("=", ex.Attribute((name,), None), ex.Literal(value)):
+            yield name, value
 
 
 def _has_ways(node: tree.Pattern) -> bool:

@@ -34,6 +34,7 @@ MOST_ROW = 13  # the first row that has the greatest value of a column
 LEAST_ROW = 14
 FIRST_VALID = 15  # the first row that has a value
 LAST_ROWS = 16  # the last row, and behind it how many there are one after the other, up to a size
+HEAD_ROWS = 17  # the first row, and the same
 
 # Operations: op, to, a, b.
 AT_ROW = 0  # column a at the current row
@@ -82,6 +83,8 @@ AT_TAIL = 42  # column a, as many rows before the one in slot b as the register 
 VARIANCE = 43  # of the spread in slot a and the count in slot b
 SAMPLE_VARIANCE = 44
 SQUARE_ROOT = 45
+AT_HEAD = 46  # column a, as many rows behind the one in slot b as the register has
+PERCENTILE = 47  # number a, of the rows up to the one in slot b
 
 MOST_REGISTERS = 256
 

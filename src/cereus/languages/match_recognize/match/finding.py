@@ -8,7 +8,7 @@ from enum import StrEnum
 import pyarrow as pa
 
 from cereus.engine.costs import Costs
-from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
@@ -28,6 +28,9 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.times import window
 from cereus.limits import Limits
 
+MANY_STATES = 256
+"""States of which sets are slow to work out."""
+
 
 class Path(StrEnum):
     """By what DEFINE asks for."""
@@ -42,7 +45,8 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     conditions = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
     within = bound.clause.within
     if all(part.of_row for part in conditions):
-        return Path.SLOTS if within is not None and within.timeouts else Path.ROWS
+        timeouts = within is not None and within.timeouts
+        return Path.SLOTS if timeouts or _is_better_counted(bound, automaton) else Path.ROWS
     empty = pa.Table.from_batches([], bound.schema)
     try:
         Lowering(bound, automaton, SortedRows(empty, (), ())).tables()
@@ -51,6 +55,19 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     leaves = [leaf for part in conditions for leaf in part.leaves.values()]
     sums = any(isinstance(leaf, values.Over) for leaf in leaves)
     return Path.AGGREGATES if sums else Path.SLOTS
+
+
+def _is_better_counted(bound: Bound, automaton: RowAutomaton) -> bool:
+    """Whether sets of states would be large, and rounds that are counted are few states, which do
+    not begin anew in an outer loop: there sets are few, and runs many."""
+    size, pattern = len(automaton), bound.clause.pattern
+    nested = any(
+        isinstance(inner, tree.Quantified) and inner is not outer
+        for outer in pattern.walk()
+        if isinstance(outer, tree.Quantified)
+        for inner in outer.walk()
+    )
+    return size > MANY_STATES and not nested and len(counting(pattern)) * 8 < size
 
 
 def _counts(bound: Bound, path: Path) -> bool:

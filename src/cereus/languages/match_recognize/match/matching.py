@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,25 @@ SKIPS = {
 class RowMatches:
     """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and
     the states of its rows are states[offsets[m] : offsets[m + 1]]. Those in `timed_out` are
-    partial matches that their window ended; None if there are no such."""
+    partial matches that their window ended; None if there are no such.
+
+    States are kept as they were written: `stretches` are the states of so many rows each as
+    `lengths` says (None: of one), and `restore` makes of them those of the clause. Long matches
+    that overlap have many rows, and few measures ask for their states."""
 
     starts: Ints
     ends: Ints
-    states: npt.NDArray[np.int16]
+    stretches: npt.NDArray[np.int16]
     timed_out: npt.NDArray[np.bool_] | None = None
+    lengths: Ints | None = None
+    restore: Callable[[RowMatches, npt.NDArray[np.int16]], npt.NDArray[np.int16]] | None = None
+
+    @cached_property
+    def states(self) -> npt.NDArray[np.int16]:
+        """The state of each row of each match."""
+        lengths = self.lengths
+        states = self.stretches if lengths is None else np.repeat(self.stretches, lengths)
+        return states if self.restore is None else self.restore(self, states)
 
     @property
     def offsets(self) -> Ints:
@@ -46,7 +60,15 @@ class RowMatches:
 
     def copied(self) -> RowMatches:
         """In arrays of its own."""
-        return RowMatches(self.starts.copy(), self.ends.copy(), self.states.copy(), self.timed_out)
+        lengths = None if self.lengths is None else self.lengths.copy()
+        stretches = self.stretches.copy()
+        return replace(
+            self,
+            starts=self.starts.copy(),
+            ends=self.ends.copy(),
+            stretches=stretches,
+            lengths=lengths,
+        )
 
 
 @dataclass(frozen=True)
@@ -86,8 +108,11 @@ MOST_MATCHES = 1 << 17
 class Output:
     """The arrays that a kernel writes matches to, until they are full."""
 
-    def __init__(self, rows: int, largest: int, timeouts: bool = False) -> None:
-        """For a table of so many rows, and of so many in its largest partition."""
+    def __init__(
+        self, rows: int, largest: int, timeouts: bool = False, stretches: bool = False
+    ) -> None:
+        """For a table of so many rows, and of so many in its largest partition. With `stretches`,
+        states are written with how many rows they are of."""
         size = max(min(rows, MOST_MATCHES), 1)
         self.largest = largest
         self.starts = empty(size, np.int64)
@@ -95,6 +120,7 @@ class Output:
         self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
         self._timeouts = timeouts
         self.states = empty(max(largest, 2 * size) + 1, np.int16)  # matches of a piece, mostly
+        self.lengths = empty(len(self.states), np.int64) if stretches else None
         self.progress = np.array([0, -1, 0, 0, 0, 0, 0], np.int64)
 
     def empty(self) -> None:
@@ -106,7 +132,11 @@ class Output:
         matches, written = int(self.progress[2]), int(self.progress[3])
         timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
         return RowMatches(
-            self.starts[:matches], self.ends[:matches], self.states[:written], timed_out
+            self.starts[:matches],
+            self.ends[:matches],
+            self.states[:written],
+            timed_out,
+            None if self.lengths is None else self.lengths[:written],
         )
 
 
@@ -118,11 +148,14 @@ def joined(chunks: Iterable[RowMatches]) -> RowMatches:
     late = None
     if parts[0].timed_out is not None:
         late = np.concatenate([part.timed_out for part in parts if part.timed_out is not None])
+    lengths = [part.lengths for part in parts if part.lengths is not None]
     return RowMatches(
         np.concatenate([part.starts for part in parts]),
         np.concatenate([part.ends for part in parts]),
-        np.concatenate([part.states for part in parts]),
+        np.concatenate([part.stretches for part in parts]),
         late,
+        np.concatenate(lengths) if lengths else None,
+        parts[0].restore,
     )
 
 

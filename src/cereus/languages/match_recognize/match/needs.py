@@ -92,13 +92,14 @@ def _specialised(clause: tree.Clause, formula: Formula, variable: str) -> Formul
         if variable in clause.members(place.variable) and not (place.first or place.offset):
             place = replace(place, variable=None)
         at_hand = place == values.Place()
-        argument = _with_label(leaf.argument, variable) if at_hand else leaf.argument
+        argument = with_label(leaf.argument, variable) if at_hand else leaf.argument
         return replace(leaf, argument=argument, place=place)
 
     return Formula(formula.expression, tuple(map(of_leaf, formula.leaves)))
 
 
-def _with_label(node: ex.Expression, variable: str) -> ex.Expression:
+def with_label(node: ex.Expression, variable: str) -> ex.Expression:
+    """An expression of a row that is mapped to a variable."""
     if isinstance(node, ex.Attribute) and node.path == (LABEL,):
         return ex.Literal(variable, span=node.span)
-    return ex.rebuild(node, lambda child: _with_label(child, variable))
+    return ex.rebuild(node, lambda child: with_label(child, variable))

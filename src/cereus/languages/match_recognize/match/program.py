@@ -10,7 +10,7 @@ and what may follow it depends on how many rows it has read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -70,6 +70,17 @@ class RowAutomaton:
         rounds = self.rounds[state]
         assert rounds is not None
         return len(self.moves[state]) - 1 if rounds.reluctant else 0
+
+    def lie_together(self, states: Set[int]) -> bool:
+        """Whether rows of these states lie one behind the other: they are not come back to once
+        they are left."""
+        behind = {move for q in states for move in self.moves[q]} - states - {DONE}
+        pending = list(behind)
+        while pending:
+            new = set(self.moves[pending.pop()]) - behind - {DONE}
+            behind |= new
+            pending += new
+        return not behind & states
 
 
 @dataclass(frozen=True)

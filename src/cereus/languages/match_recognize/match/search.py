@@ -313,9 +313,9 @@ class Searcher:
         if argument not in self._cells:
             data = self.columns.argument(argument)
             if isinstance(data, Vector):
-                values_ = to_arrow(data, len(self.rows))
-                constants = hasattr(values_, "as_py")
-                cells = [values_.as_py()] * len(self.rows) if constants else values_.to_pylist()
+                column = to_arrow(data, len(self.rows))
+                constants = hasattr(column, "as_py")
+                cells = [column.as_py()] * len(self.rows) if constants else column.to_pylist()
             else:
                 cells = one_array(data).to_pylist()
             self._cells[argument] = cells

@@ -349,13 +349,13 @@ def _collections(
     for each in then:
         kind = taken_type(each.function, kind, each.given)
     cells = [column.to_pylist() for column in columns]
-    lists_ = []
+    emitted = []
     for low, high in zip(segments.low.tolist(), segments.high.tolist(), strict=True):
         value = collected(function, [each[low:high] for each in cells])
         for each in then:
             value = taken(each.function, value, each.given)
-        lists_.append(list(value.items()) if isinstance(value, dict) else value)
-    return pa.array(lists_, kind)
+        emitted.append(list(value.items()) if isinstance(value, dict) else value)
+    return pa.array(emitted, kind)
 
 
 def _lists(data: pa.Array, segments: Segments) -> pa.Array:

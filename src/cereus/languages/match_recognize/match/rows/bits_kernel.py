@@ -15,10 +15,13 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
-    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import (
+        goes_on,
+        interrupted,
+    )
 else:
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cereus.languages.match_recognize.match.rows.rows_kernel import goes_on, interrupted
 
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 16)
 """After so many rows it is seen whether Ctrl-C was pressed."""
@@ -173,15 +176,11 @@ def find_by_bits(
                 starts[matches] = row
                 ends[matches] = at
                 matches += 1
-                if at == row or skip == codes.NEXT_ROW:
-                    row += 1
-                elif skip == codes.PAST_LAST_ROW:
-                    row = at
-                else:
-                    if target < 0 or target == row:
-                        progress[4] = row
-                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
-                    row = target
+                k = goes_on(skip, row, at, target)
+                if k < 0:
+                    progress[4] = row
+                    return -k
+                row = k
             part += 1
             progress[1] = -1
         progress[0] = part

@@ -41,6 +41,26 @@ def interrupted() -> cython.int:
     return 0
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def goes_on(
+    skip: cython.int,
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    target: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Where the search goes on behind a match whose row to skip to is `target`; where there is no
+    such row, or the search would not go on, what is wrong, as a negative number."""
+    if end == start or skip == codes.NEXT_ROW:
+        return start + 1
+    if skip == codes.PAST_LAST_ROW:
+        return end
+    if target < 0:
+        return -codes.NOT_MAPPED
+    return -codes.FIRST_ROW if target == start else target
+
+
 @cython.ccall
 def find(
     letters: cython.const[cython.ushort][::1],
@@ -139,15 +159,10 @@ def find(
                 starts[matches] = start
                 ends[matches] = at + low
                 matches += 1
-                if at + low == start or skip == codes.NEXT_ROW:
-                    row = start + 1
-                elif skip == codes.PAST_LAST_ROW:
-                    row = at + low
-                else:
-                    if target < 0 or target == start:
-                        progress[4] = start
-                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
-                    row = target
+                row = goes_on(skip, start, at + low, target)
+                if row < 0:
+                    progress[4] = start
+                    return -row
             part += 1
             progress[1] = -1
         progress[0] = part
@@ -285,15 +300,10 @@ def find_by_states(
                 starts[matches] = start
                 ends[matches] = at
                 matches += 1
-                if at == start or skip == codes.NEXT_ROW:
-                    row = start + 1
-                elif skip == codes.PAST_LAST_ROW:
-                    row = at
-                else:
-                    if target < 0 or target == start:
-                        progress[4] = start
-                        return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
-                    row = target
+                row = goes_on(skip, start, at, target)
+                if row < 0:
+                    progress[4] = start
+                    return -row
             part += 1
             progress[1] = -1
         progress[0] = part

@@ -118,7 +118,7 @@ class WaitingSearch:
         skip, streams = self.finder.skip, self.streams
         within = self.finder.bound.clause.within
         timeouts = within is not None and within.timeouts
-        output = Output(1, 0, timeouts)
+        output = Output(1, 0, timeouts, stretches=True)
         steps, nodes = self._search.work_done(), self._search.nodes_made()
         result = self._search.find(
             streams.lows,
@@ -138,6 +138,7 @@ class WaitingSearch:
             output.ends,
             output.timed_out,
             output.states,
+            output.lengths,
         )
         self.finder.costs.steps += self._search.work_done() - steps
         self.finder.costs.nodes += self._search.nodes_made() - nodes

@@ -1,3 +1,6 @@
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RanksOfRows
+
+
 cdef class SlotConditions:
     # the conditions of a clause, what updates slots, and the rows
     cdef const int[::1] labels
@@ -12,6 +15,7 @@ cdef class SlotConditions:
     cdef const int[:, ::1] code
     cdef Py_ssize_t none
     cdef long long number
+    cdef RanksOfRows ranks
 
     # the slots of runs, and the registers
     cdef long long[:, :, ::1] cells

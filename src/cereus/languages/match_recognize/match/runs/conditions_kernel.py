@@ -11,11 +11,15 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.stretches.ranks_kernel import (
+        RanksOfRows,
+    )
     from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
 
     from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.stretches.ranks_kernel import RanksOfRows
 
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)
@@ -44,6 +48,7 @@ class SlotConditions:
         self.registers = rows.registers
         self.float_registers = rows.float_registers
         self.known = rows.known
+        self.ranks = RanksOfRows(rows.percentiles)
 
     def use_slots(self, room: Any) -> None:
         """The arrays that slots are kept in."""
@@ -77,8 +82,9 @@ class SlotConditions:
                         break
             elif kind == codes.COUNT_ROWS:
                 self.cells[side, run, slot] += 1
-            elif kind == codes.LAST_ROWS:
-                self.cells[side, run, slot] = row
+            elif kind >= codes.LAST_ROWS:
+                if kind == codes.LAST_ROWS or self.cells[side, run, slot] == self.none:
+                    self.cells[side, run, slot] = row
                 self.cells[side, run, slot + 1] = min(self.cells[side, run, slot + 1] + 1, size)
             elif self.valid[size, row]:
                 if kind == codes.COUNT_VALID:
@@ -226,8 +232,9 @@ class SlotConditions:
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = f / g
-            elif op == codes.AT_TAIL:
-                at = self.cells[side, run, b] - self.registers[to]
+            elif op == codes.AT_TAIL or op == codes.AT_HEAD:
+                at = self.registers[to]
+                at = self.cells[side, run, b] + (at if op == codes.AT_HEAD else -at)
                 if self.cells[side, run, b + 1] <= self.registers[to]:
                     at = self.none
                 self.known[to] = self.valid[a, at]
@@ -241,6 +248,12 @@ class SlotConditions:
                 self.known[to] = g > 0
                 if g > 0:
                     self.float_registers[to] = self.float_cells[side, run, a + 1] / g
+            elif op == codes.PERCENTILE:
+                at = self.cells[side, run, b] + 1
+                y = at - self.cells[side, run, b + 1]
+                self.known[to] = at > y and self.ranks.count(a, y, at) > 0
+                if self.known[to]:
+                    self.float_registers[to] = self.ranks.percentile(a, y, at)
             elif op == codes.SQUARE_ROOT:
                 f = self.float_registers[a]
                 self.known[to] = self.known[a] and not f < 0

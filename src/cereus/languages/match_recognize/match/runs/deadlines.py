@@ -9,6 +9,7 @@ for which that is too late is not begun.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
@@ -51,13 +52,17 @@ def deadlines(
     letters: npt.NDArray[np.uint16],
     masks: list[int],
     within: tuple[Ints | None, int],
+    joint: Mapping[str, frozenset[str]],
 ) -> Deadlines | None:
-    """What bounds matches in time; None where nothing does, or it would be too much to keep."""
+    """What bounds matches in time; None where nothing does, or it would be too much to keep.
+    Variables in `joint` stand for several."""
     times, length = within
     bounded = [True] * len(automaton)
     if times is None:
-        windows = {name: _window(bound, automaton, name) for name in bound.clause.variables()}
-        bounded = [windows[label] is not None for label in automaton.labels]
+        first = {automaton.labels[q] for moves in automaton.begin for q in moves if q != DONE}
+        starts = {name for label in first for name in joint.get(label, (label,))}
+        windows = {name: _window(bound, starts, name) for name in bound.clause.variables()}
+        bounded = [windows.get(label) is not None for label in automaton.labels]
         column = None if not any(bounded) else rows.column(bound.order[0].path[0])
         if column is None or column.null_count:
             return None
@@ -80,11 +85,11 @@ def deadlines(
     return Deadlines(times, length - 1, latest)
 
 
-def _window(bound: Bound, automaton: RowAutomaton, variable: str) -> int | None:
-    """How long after the start the rows of a variable come at most, in units of the time."""
+def _window(bound: Bound, starts: set[str], variable: str) -> int | None:
+    """How long after the start, which is a row of one of `starts`, the rows of a variable come at
+    most, in units of the time."""
     if not bound.order or bound.order[0].descending:
         return None
-    starts = {automaton.labels[q] for moves in automaton.begin for q in moves if q != DONE}
     lengths = [
         _length(part, bound, starts)
         for part in parts(bound, variable)

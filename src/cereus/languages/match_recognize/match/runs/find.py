@@ -6,6 +6,7 @@ and which of its rows are there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.alternatives import Alternatives, alternatives
 from cereus.languages.match_recognize.match.letters import RowLetters
 from cereus.languages.match_recognize.match.matching import (
     Ints,
@@ -25,6 +27,7 @@ from cereus.languages.match_recognize.match.matching import (
     joined,
     readable,
     refuse_skip,
+    state_masks,
 )
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
@@ -33,10 +36,12 @@ from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
-from cereus.languages.match_recognize.match.slots.tables import RowTables
+from cereus.languages.match_recognize.match.slots.percentiles import percentiles
+from cereus.languages.match_recognize.match.slots.tables import NotJoint, RowTables, SlotTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
-from cereus.languages.match_recognize.match.stretches.blocks import blocks
+from cereus.languages.match_recognize.match.stretches.blocks import RowBlocks, blocks
+from cereus.languages.match_recognize.match.stretches.lines import row_lines
 from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
 
@@ -46,6 +51,8 @@ WORK_PER_ROW, FREE_WORK = 1, 1 << 16
 for starts that cannot be completed in time, or for rows that can be left out."""
 MORE_WORK_PER_ROW = 4
 """The same, once starts that come too late are left out, before rows are."""
+MANY_ROWS = 16
+"""Rows that runs of a start read on the way, from which on lines are worth while."""
 
 
 @dataclass
@@ -134,10 +141,52 @@ def find_runs(
     costs: Costs,
 ) -> RowMatches:
     """All matches; `streams` is carried on in place, and what was done is added to `costs`."""
-    lowering = Lowering(bound, automaton, rows)
-    tables, (ints, floats, valid) = lowering.tables()
     within = bound.clause.within
     timeouts = within is not None and within.timeouts
+    ways = None if timeouts else alternatives(bound, automaton, letters, skip)
+    if ways is not None:
+        try:
+            return ways.restored(
+                _find(
+                    bound,
+                    ways.automaton,
+                    rows,
+                    ways.letters,
+                    state_masks(ways.automaton, ways.variables, ways.letters),
+                    ways.skip,
+                    streams,
+                    times,
+                    length,
+                    limits,
+                    costs,
+                    ways,
+                )
+            )
+        except NotJoint:
+            pass
+    return _find(
+        bound, automaton, rows, letters, masks, skip, streams, times, length, limits, costs
+    )
+
+
+def _find(
+    bound: Bound,
+    automaton: RowAutomaton,
+    rows: SortedRows,
+    letters: RowLetters,
+    masks: list[int],
+    skip: Skipping,
+    streams: RunStreams,
+    times: Ints | None,
+    length: int,
+    limits: Limits,
+    costs: Costs,
+    ways: Alternatives | None = None,
+) -> RowMatches:
+    within = bound.clause.within
+    timeouts = within is not None and within.timeouts
+    lowering = Lowering(bound, automaton, rows, ways=ways)
+    tables, (ints, floats, valid) = lowering.tables()
     withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
     every = timeouts or withheld
     sets, alive = _sets(automaton, masks, letters, rows.bounds, every, streams.ends_open)
@@ -150,15 +199,17 @@ def find_runs(
         valid,
         np.zeros(1, np.int64) if times is None else times,
         length,
+        percentiles(lowering.percentiles, floats, valid),
     )
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
     search.room(room)
-    if not streams.ends_open:
-        search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
-    output = Output(len(rows), rows.largest, timeouts)
+    window = (times, length)
+    aids = _Aids(bound, automaton, rows, letters, masks, window, lowering, tables, given)
+    more = _limited(aids.made_for(search, room, streams, timeouts), limits, len(rows))
+    search.stop_after(next(more))
+    output = Output(len(rows), rows.largest, timeouts, stretches=True)
     chunks: list[RowMatches] = []
-    looked_ahead = pruned = False
     while True:
         result = search.find(
             streams.lows,
@@ -178,6 +229,7 @@ def find_runs(
             output.ends,
             output.timed_out,
             output.states,
+            output.lengths,
         )
         if result == codes.FINISHED:
             costs.steps += search.work_done()
@@ -190,25 +242,103 @@ def find_runs(
             room.grow(result)
             search.room(room)
         elif result == codes.TOO_MUCH_WORK:
-            ahead = None
-            if not looked_ahead and not timeouts:
-                window = (times, length)
-                ahead = deadlines(bound, automaton, rows, letters.numbers, masks, window)
-            looked_ahead = True
-            if ahead is not None:
-                search.prune(ahead)
-                pruned = True
-                search.stop_after(search.work_done() + MORE_WORK_PER_ROW * len(rows))
-                continue
-            search.stop_after(-1)
-            if (row_blocks := blocks(tables, given, rows.bounds)) is not None:
-                stretches = stretches_kernel.QuietStretches(tables, given, row_blocks)
-                search.leap(stretches, touched(tables), room)
-            search.compare_values(alike(tables, given))
-            kept = None if streams.ends_open or timeouts or pruned else places(tables, given)
-            if kept is not None:
-                search.remember(kept, asks_for_numbers(tables))
+            search.stop_after(next(more))
         refuse_skip(result, skip.variable)
+
+
+def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
+    """How many rows runs may read before the next aid is made, or the limit is reached."""
+    most = limits.steps_per_event
+    last = -1 if most is None else most * rows + FREE_WORK
+    for work in aids:
+        yield last if work < 0 else work if last < 0 else min(work, last)
+    raise LimitError(
+        f"runs have read more than {most:,} rows for each row (limit steps_per_event)",
+        hint="use WITHIN, or raise the limit: Limits(steps_per_event=…)",
+    )
+
+
+def _until_slow(search: slots_kernel.Search, streams: RunStreams, work: int) -> Iterator[int]:
+    """Let runs read so many rows, again and again, until these are many for each start that was
+    tried; more where one start reads them all: it may have a long match."""
+    tried = int(streams.resume.sum())
+    while True:
+        yield int(search.work_done()) + work
+        before, tried = tried, int(streams.resume.sum())
+        if not work or 0 < (tried - before) * MANY_ROWS <= work:
+            return
+        if tried == before:
+            work *= 4
+
+
+@dataclass(frozen=True)
+class _Aids:
+    """What shortens long waits. It takes time to make, so each is made once runs have read many
+    rows without it."""
+
+    bound: Bound
+    automaton: RowAutomaton
+    rows: SortedRows
+    letters: RowLetters
+    masks: list[int]
+    window: tuple[Ints | None, int]
+    lowering: Lowering
+    tables: SlotTables
+    given: RowTables
+
+    def made_for(
+        self, search: slots_kernel.Search, room: Room, streams: RunStreams, timeouts: bool
+    ) -> Iterator[int]:
+        """Make one after the other; before each, say how many rows runs are to read first (-1: any
+        number)."""
+        size = len(self.rows)
+        if streams.ends_open:
+            yield -1
+            return
+        yield WORK_PER_ROW * size + FREE_WORK
+        pruned = not timeouts and self.late_runs_left(search)
+        if pruned:
+            yield int(search.work_done()) + MORE_WORK_PER_ROW * size
+        stretches = self.blocks_leapt(search, room)
+        search.compare_values(alike(self.tables, self.given))
+        kept = None if timeouts or pruned else places(self.tables, self.given)
+        if kept is not None:
+            search.remember(kept, asks_for_numbers(self.tables))
+        if stretches is not None:
+            yield from _until_slow(search, streams, WORK_PER_ROW * size // 2)
+            self.lines_drawn(*stretches, room)
+        yield -1
+
+    def late_runs_left(self, search: slots_kernel.Search) -> bool:
+        ahead = deadlines(
+            self.bound,
+            self.automaton,
+            self.rows,
+            self.letters.numbers,
+            self.masks,
+            self.window,
+            self.lowering.groups.joint,
+        )
+        if ahead is not None:
+            search.prune(ahead)
+        return ahead is not None
+
+    def blocks_leapt(
+        self, search: slots_kernel.Search, room: Room
+    ) -> tuple[stretches_kernel.QuietStretches, RowBlocks] | None:
+        row_blocks = blocks(self.tables, self.given, self.rows.bounds)
+        if row_blocks is None:
+            return None
+        stretches = stretches_kernel.QuietStretches(self.tables, self.given, row_blocks)
+        search.leap(stretches, touched(self.tables), room)
+        return stretches, row_blocks
+
+    def lines_drawn(
+        self, stretches: stretches_kernel.QuietStretches, row_blocks: RowBlocks, room: Room
+    ) -> None:
+        lines = row_lines(self.lowering, self.tables, self.given, self.rows.bounds, row_blocks)
+        if lines is not None:
+            stretches.use_lines(lines, room.cells, room.float_cells)
 
 
 def _sets(

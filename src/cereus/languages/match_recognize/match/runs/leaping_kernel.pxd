@@ -17,7 +17,6 @@ cdef class LeapingRuns(RememberingRuns):
     cdef bint find_loops(
         self, int here, Py_ssize_t count, long long first_node, long long end_node
     ) noexcept nogil
-    cdef long long round_of(self, int side, Py_ssize_t run) noexcept nogil
     cdef bint is_known_dead(self, int here, Py_ssize_t start, Py_ssize_t row) noexcept nogil
     cdef bint are_in_vain(
         self, int here, Py_ssize_t start, Py_ssize_t row, Py_ssize_t high

@@ -139,11 +139,6 @@ class LeapingRuns(RememberingRuns):
             self.loop_count += 1
         return self.loop_count > 0
 
-    def round_of(self, side: cython.int, run: cython.Py_ssize_t) -> cython.longlong:
-        """The round that a run waits for; 0 if rounds of its state are not counted."""
-        counted: cython.bint = self.again[self.states[side, run]] >= 0
-        return self.cells[side, run, self.slots - 1] if counted else 0
-
     def is_known_dead(
         self, here: cython.int, start: cython.Py_ssize_t, row: cython.Py_ssize_t
     ) -> cython.bint:
@@ -172,6 +167,7 @@ class LeapingRuns(RememberingRuns):
             loop = self.states[here, self.leaping[j]]
             if self.last[loop] or self.stretches.loops[loop] == codes.MAY_END:
                 return False
+            self.stretches.skipped = self.rows_to_leave(here, self.leaping[j])
             for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
                 state = self.moves[m]
                 if (
@@ -229,15 +225,16 @@ class LeapingRuns(RememberingRuns):
         loop: cython.int = self.states[here, run]
         rounds: cython.longlong = self.round_of(here, run)
         counted: cython.bint = self.again[loop] >= 0
-        if counted and self.most[loop] > 0 and rounds + size - 1 > self.most[loop]:
+        if counted and not self.may_reach(loop, rounds + size - 1):
             return False
+        self.stretches.skipped = self.rows_to_leave(here, run)
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             state = self.moves[m]
             if state < 0:
-                if counted and m < self.again[loop] and rounds + size - 2 >= self.least[loop]:
+                if counted and m < self.again[loop] and self.may_leave(loop, rounds + size - 2):
                     return False  # it ends rather than go on
                 continue
-            if counted and m != self.again[loop] and rounds + size - 2 < self.least[loop]:
+            if m != self.again[loop] and not self.may_leave(loop, rounds + size - 2):
                 continue  # too few rounds, up to the last row of the block
             possible = self.stretches.always_alive(block, state)
             if counted and m != self.again[loop] and state == loop and possible != 0:
@@ -336,11 +333,9 @@ class LeapingRuns(RememberingRuns):
         cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, slot=cython.int, kind=cython.int)
         cython.declare(column=cython.int, of=cython.int, total=cython.double)
         if self.again[loop] >= 0:
-            self.cells[here, run, self.slots - 1] += size
-            if self.most[loop] == 0:
-                self.cells[here, run, self.slots - 1] = min(
-                    self.cells[here, run, self.slots - 1], self.least[loop] + 1
-                )
+            self.cells[here, run, self.slots - 1] = self.later_round(
+                loop, self.round_of(here, run), size
+            )
         if self.is_mixed(here, run, label, block):
             for j in range(row, row + size):
                 self.update(here, run, loop, j)
@@ -360,8 +355,11 @@ class LeapingRuns(RememberingRuns):
                         self.cells[here, run, slot + j] = (
                             row + size - 1 - j if kind == codes.SHIFT_ROW else label
                         )
-            elif kind == codes.LAST_ROWS:
-                self.cells[here, run, slot] = row + size - 1
+            elif kind >= codes.LAST_ROWS:
+                if kind == codes.LAST_ROWS:
+                    self.cells[here, run, slot] = row + size - 1
+                elif self.cells[here, run, slot] == self.none:
+                    self.cells[here, run, slot] = row
                 self.cells[here, run, slot + 1] = min(
                     self.cells[here, run, slot + 1] + size, column
                 )
@@ -372,7 +370,7 @@ class LeapingRuns(RememberingRuns):
             ):
                 continue
             elif kind == codes.COUNT_VALID:
-                self.cells[here, run, slot] += size
+                self.cells[here, run, slot] += self.stretches.valid_counts[column, block]
             elif kind == codes.NOTE_VALID:
                 self.cells[here, run, slot] = 1
             elif kind == codes.SUM_INT:
@@ -381,7 +379,8 @@ class LeapingRuns(RememberingRuns):
                 # one after the other, as rows are read: rounding depends on the order
                 total = self.float_cells[here, run, slot]
                 for j in range(row, row + size):
-                    total += self.floats[column, j]
+                    if self.valid[column, j]:
+                        total += self.floats[column, j]
                 self.float_cells[here, run, slot] = total
             elif kind == codes.SPREAD:
                 for j in range(row, row + size):
@@ -416,7 +415,7 @@ class LeapingRuns(RememberingRuns):
         block: cython.Py_ssize_t,
     ) -> cython.bint:
         """Whether a block is to be read row by row: it has some values and not others, or what is
-        no number, or rows are still looked for."""
+        no number, and extremes are kept of these, or rows are still looked for."""
         cython.declare(k=cython.Py_ssize_t, kind=cython.int, column=cython.int)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
             kind = self.updates[k, 0]
@@ -424,20 +423,20 @@ class LeapingRuns(RememberingRuns):
             if kind == codes.FIRST_ROWS:
                 if self.cells[here, run, self.updates[k, 1] + column - 1] == self.none:
                     return True
-            elif kind == codes.LAST_ROWS:
+            elif kind >= codes.LAST_ROWS:
                 continue
             elif kind >= codes.MOST_ROW:
                 if not self.stretches.keeps_row(
                     kind, column, self.cells[here, run, self.updates[k, 1]], block
                 ):
                     return True
-            elif kind >= codes.COUNT_VALID:
+            elif kind == codes.SPREAD or codes.MIN_INT <= kind <= codes.MAX_FLOAT:
                 if (
                     self.stretches.any_valid[column, block]
                     and not self.stretches.all_valid[column, block]
                 ):
                     return True
-                if kind >= codes.MIN_FLOAT and (
+                if codes.MIN_FLOAT <= kind <= codes.MAX_FLOAT and (
                     self.stretches.low_floats[column, block]
                     != self.stretches.low_floats[column, block]
                 ):
@@ -490,8 +489,8 @@ class LeapingRuns(RememberingRuns):
         cython.declare(j=cython.Py_ssize_t, loop=cython.int)
         for j in range(self.loop_count):
             loop = self.states[here, self.leaping[j]]
-            if self.stretches.loops[loop] == codes.MAY_END and (
-                self.again[loop] < 0 or self.round_of(here, self.leaping[j]) > self.least[loop]
+            if self.stretches.loops[loop] == codes.MAY_END and self.may_leave(
+                loop, self.round_of(here, self.leaping[j]) - 1
             ):
                 return j
         return -1

@@ -21,13 +21,16 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
-    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import (
+        goes_on,
+        interrupted,
+    )
     from cython.cimports.cereus.languages.match_recognize.match.runs.leaping_kernel import (
         LeapingRuns,
     )
 else:
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+    from cereus.languages.match_recognize.match.rows.rows_kernel import goes_on, interrupted
     from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
@@ -138,6 +141,7 @@ class Search(LeapingRuns):
         ends: cython.longlong[::1],
         timed_out: cython.uchar[::1],
         out: cython.short[::1],
+        lengths: cython.longlong[::1],
     ) -> cython.int:
         """Find the matches of the partitions from `progress[0]` on, in the rows from `lows` to
         `highs`. Each goes on at its row in `resume` and has had `numbers` matches; one that has
@@ -148,7 +152,8 @@ class Search(LeapingRuns):
         With `timeouts`, a start without a match whose window ended while a run was waiting puts
         out the rows of the most preferred such run, marked in `timed_out`. Unless the search goes
         TO NEXT ROW, it begins behind those emitted before: `reported` is where they end.
-        `progress` is [partition, -, matches, states, row of the error]."""
+        States are written to `out`, each with the number of rows one behind the other that have
+        it. `progress` is [partition, -, matches, states, row of the error]."""
         part: cython.Py_ssize_t = progress[0]
         matches: cython.Py_ssize_t = progress[2]
         written: cython.Py_ssize_t = progress[3]
@@ -354,24 +359,34 @@ class Search(LeapingRuns):
                     if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
                         return codes.OUTPUT_FULL
                     target = -1
-                    at = written + (best_end - row) - 1
+                    at = written
                     node = best
-                    quiet = 0
-                    for i in range(best_end - 1, row - 1, -1):
+                    i = best_end
+                    while i > row:  # from its last row to its first
                         state = self.node_states[node]
-                        out[at] = state
-                        if (
-                            skip >= codes.TO_FIRST
-                            and targets[state]
-                            and (skip == codes.TO_FIRST or target < 0)
-                        ):
-                            target = i
-                        at -= 1
-                        quiet += 1
-                        if quiet == self.repeats[node]:
-                            node = self.parents[node]
-                            quiet = 0
-                    written += best_end - row
+                        quiet = self.repeats[node]
+                        if at > written and out[at - 1] == state:
+                            lengths[at - 1] += quiet
+                        else:
+                            out[at] = state
+                            lengths[at] = quiet
+                            at += 1
+                        i -= quiet
+                        if skip >= codes.TO_FIRST and targets[state]:
+                            if skip == codes.TO_FIRST:
+                                target = i
+                            elif target < 0:
+                                target = i + quiet - 1
+                        node = self.parents[node]
+                    for k in range((at - written) // 2):
+                        m = at - 1 - k
+                        state = out[written + k]
+                        out[written + k] = out[m]
+                        out[m] = state
+                        quiet = lengths[written + k]
+                        lengths[written + k] = lengths[m]
+                        lengths[m] = quiet
+                    written = at
                     starts[matches] = row
                     ends[matches] = best_end
                     if timeouts:
@@ -384,15 +399,11 @@ class Search(LeapingRuns):
                         resume[part] = row + 1
                         continue
                     numbers[part] += 1
-                    if best_end == row or skip == codes.NEXT_ROW:
-                        resume[part] = row + 1
-                    elif skip == codes.PAST_LAST_ROW:
-                        resume[part] = best_end
-                    else:
-                        if target < 0 or target == row:
-                            progress[4] = row
-                            return codes.NOT_MAPPED if target < 0 else codes.FIRST_ROW
-                        resume[part] = target
+                    at = goes_on(skip, row, best_end, target)
+                    if at < 0:
+                        progress[4] = row
+                        return -at
+                    resume[part] = at
                 part += 1
             progress[0] = part
             progress[2] = matches

@@ -43,6 +43,18 @@ cdef class WaitingRuns(SlotConditions):
     # whether runs count that cannot be completed
     cdef bint timeouts
 
+    @cython.final
+    cdef long long round_of(self, int side, Py_ssize_t run) noexcept nogil
+    @cython.final
+    cdef bint may_leave(self, int state, long long rounds) noexcept nogil
+    @cython.final
+    cdef Py_ssize_t rows_to_leave(self, int side, Py_ssize_t run) noexcept nogil
+    @cython.final
+    cdef bint may_reach(self, int state, long long rounds) noexcept nogil
+    @cython.final
+    cdef long long later_round(
+        self, int state, long long rounds, Py_ssize_t rows
+    ) noexcept nogil
     cdef long long next_round(
         self, int side, Py_ssize_t run, int state, Py_ssize_t move
     ) noexcept nogil

@@ -71,6 +71,34 @@ class WaitingRuns(SlotConditions):
         self.alike_of = alike.of
         self.alike = alike.rows
 
+    def round_of(self, side: cython.int, run: cython.Py_ssize_t) -> cython.longlong:
+        """The round that a run waits for; 0 if rounds of its state are not counted."""
+        counted: cython.bint = self.again[self.states[side, run]] >= 0
+        return self.cells[side, run, self.slots - 1] if counted else 0
+
+    def may_leave(self, state: cython.int, rounds: cython.longlong) -> cython.bint:
+        """Whether what comes behind a state may follow a round of it."""
+        return self.again[state] < 0 or rounds >= self.least[state]
+
+    def rows_to_leave(self, side: cython.int, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many more rows a run reads in its state, at least, before it may leave it."""
+        state: cython.int = self.states[side, run]
+        if self.again[state] < 0:
+            return 0
+        return max(self.least[state] + 1 - self.cells[side, run, self.slots - 1], 0)
+
+    def may_reach(self, state: cython.int, rounds: cython.longlong) -> cython.bint:
+        """Whether a state that is counted has such a round."""
+        return self.most[state] == 0 or rounds <= self.most[state]
+
+    def later_round(
+        self, state: cython.int, rounds: cython.longlong, rows: cython.Py_ssize_t
+    ) -> cython.longlong:
+        """The round that so many rows behind one are. Where there is no end, all behind the least
+        are alike."""
+        rounds += rows
+        return min(rounds, self.least[state] + 1) if self.most[state] == 0 else rounds
+
     def next_round(
         self, side: cython.int, run: cython.Py_ssize_t, state: cython.int, move: cython.Py_ssize_t
     ) -> cython.longlong:
@@ -81,16 +109,12 @@ class WaitingRuns(SlotConditions):
             return 1
         rounds = self.cells[side, run, self.slots - 1]
         if move != self.again[state]:
-            return 1 if rounds >= self.least[state] else 0
-        if self.most[state] == 0:
-            return min(rounds, self.least[state]) + 1
-        return rounds + 1 if rounds < self.most[state] else 0
+            return 1 if self.may_leave(state, rounds) else 0
+        return self.later_round(state, rounds, 1) if self.may_reach(state, rounds + 1) else 0
 
     def may_end(self, side: cython.int, run: cython.Py_ssize_t, state: cython.int) -> cython.bint:
         """Whether the match may end behind a row that is the last of its partition."""
-        return self.last[state] and (
-            self.again[state] < 0 or self.cells[side, run, self.slots - 1] >= self.least[state]
-        )
+        return self.last[state] and self.may_leave(state, self.cells[side, run, self.slots - 1])
 
     def wait(
         self,

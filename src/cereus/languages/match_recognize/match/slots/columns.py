@@ -20,6 +20,7 @@ from cereus.expr.arrow.vector import Vector, from_arrow
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, Leaf
+from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.letters import RowColumns
 from cereus.languages.match_recognize.match.needs import Part, names_in
 from cereus.languages.match_recognize.match.slots.code import AS_INTS
@@ -102,6 +103,19 @@ class SlotColumns:
         self.valid.append(True if vector.valid is None else vector.valid)
         return len(self.valid) - 1, vector.kind
 
+    def masked(self, number: int | None, members: frozenset[str], ways: Alternatives | None) -> int:
+        """A column that is NULL on rows of other variables; without a number, of ones."""
+        assert ways is not None
+        key = ("masked", number, members)
+        if key not in self.known_columns:
+            valid = np.zeros(self.width, np.bool_)
+            valid[: len(self.rows)] = ways.rows_of(members)
+            ones = np.ones(self.width, np.int64)
+            self.numbers.append(ones if number is None else self.numbers[number])
+            self.valid.append(valid if number is None else valid & self.valid[number])
+            self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
+        return self.known_columns[key][0]
+
     def refuse_large_sums(self, number: int) -> None:
         """A slot has 64 bits: what a sum of a column's numbers may need more for is computed
         elsewhere."""
@@ -149,14 +163,14 @@ class SlotColumns:
             vector = replace(last, valid=np.False_)
         if isinstance(vector.values, pa.Array | pa.Scalar):
             return replace(vector, values=_arrow_with_last(vector, last, length, self.width))
-        values_ = filled(self.width, 0, np.asarray(vector.values).dtype)
-        values_[:length] = vector.values
+        numbers = filled(self.width, 0, np.asarray(vector.values).dtype)
+        numbers[:length] = vector.values
         valid = filled(self.width, False, np.bool_)
         valid[:length] = True if vector.valid is None else vector.valid
         if last.kind is not Kind.NULL:
-            values_[-1] = last.values
+            numbers[-1] = last.values
             valid[-1] = last.valid is None or bool(last.valid)
-        return replace(vector, values=values_, valid=valid)
+        return replace(vector, values=numbers, valid=valid)
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:

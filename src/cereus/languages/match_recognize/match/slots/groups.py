@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,31 @@ import numpy.typing as npt
 
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
-from cereus.languages.match_recognize.match.slots.tables import Base, Group
+from cereus.languages.match_recognize.match.slots.tables import Base, Group, NotJoint
+
+Update = tuple[int, int, int, int]
+ROWS_AND_LABELS = (codes.SHIFT_ROW, codes.FIRST_ROWS, codes.SHIFT_LABEL)
+"""Updates that do not read a column."""
 
 
 class SlotGroups:
     """The slots so far. What is read belongs to the condition of `variable`. A slot that holds a
-    row begins with `none`, which stands for no row."""
+    row begins with `none`, which stands for no row. Variables in `joint` stand for several; of
+    rows that are only some of these, `masked` gives a column (None: of a 1 for each row)."""
 
-    def __init__(self, variables: Sequence[str], none: int) -> None:
+    def __init__(
+        self,
+        variables: Sequence[str],
+        none: int,
+        joint: Mapping[str, frozenset[str]],
+        masked: Callable[[int | None, frozenset[str]], int],
+    ) -> None:
         self.none, self.variable = none, ""
+        self.joint, self.masked = joint, masked
         self.initial: list[int] = []
         self.real_slots = 0
         self.groups: dict[Any, Group] = {}
-        self.updates: dict[str, list[tuple[int, int, int, int]]] = {v: [] for v in variables}
+        self.updates: dict[str, list[Update]] = {v: [] for v in variables}
         self.reads: dict[str, set[Group]] = {v: set() for v in variables}
 
     def read(self, group: Group) -> Group:
@@ -51,10 +63,11 @@ class SlotGroups:
         assert base.best is not None
         return self.rows(base, [self.none], base.best[0], column)
 
-    def tail(self, base: Base, size: int) -> Group:
-        """The last row of a variable, and how many of its rows lie one behind the other, as far
-        as they are read."""
-        return self.rows(base, [self.none, 0], codes.LAST_ROWS, size)
+    def one_end(self, base: Base, size: int) -> Group:
+        """The first or the last row of a variable whose rows lie one behind the other, and how
+        many there are, as far as they are read."""
+        kind = codes.HEAD_ROWS if base.first else codes.LAST_ROWS
+        return self.rows(base, [self.none, 0], kind, size)
 
     def rows(self, base: Base, initial: list[int], kind: int, size: int) -> Group:
         """Slots that hold rows of a variable."""
@@ -67,10 +80,26 @@ class SlotGroups:
             self.on_update(base.members, (kind, group.at, size, 0))
         return self.read(self.groups[key])
 
-    def on_update(self, members: Iterable[str], update: tuple[int, int, int, int]) -> None:
+    def on_update(self, members: frozenset[str], update: Update) -> None:
         for member in members:
             if member in self.updates:
                 self.updates[member].append(update)
+        for name, of in self.joint.items():
+            if of <= members and update[0] != codes.SHIFT_LABEL:
+                self.updates[name].append(update)
+            elif of & members:
+                if any(update[:2] == each[:2] for each in self.updates[name]):
+                    raise NotJoint  # each of the variables has a column of its own
+                self.updates[name].append(self.of_some(update, of & members))
+
+    def of_some(self, update: Update, members: frozenset[str]) -> Update:
+        """The same where only some of the rows of a variable count."""
+        kind, slot, column, of = update
+        if kind == codes.COUNT_ROWS:
+            return codes.COUNT_VALID, slot, self.masked(None, members), 0
+        if kind in ROWS_AND_LABELS or kind >= codes.LAST_ROWS:
+            raise NotJoint
+        return kind, slot, self.masked(column, members), of
 
     def liveness(
         self, automaton: RowAutomaton

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,18 +18,21 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.expr import tree as ex
+from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import DONE, Rounds, RowAutomaton
+from cereus.languages.match_recognize.match.program import Rounds, RowAutomaton
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
+from cereus.languages.match_recognize.match.slots.percentiles import Percentile
 from cereus.languages.match_recognize.match.slots.tables import (
     HERE,
     Base,
@@ -40,8 +44,8 @@ from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 FEW_ROWS, MOST_ROWS = 8, 65
-"""Last rows of a variable from which on only the last is kept, if that is enough; and how many are
-kept at most."""
+"""First or last rows of a variable from which on only one is kept, if that is enough; and how many
+are kept at most."""
 BEST = {
     "max_by": codes.MOST_ROW,
     "min_by": codes.LEAST_ROW,
@@ -50,13 +54,16 @@ BEST = {
     "min": codes.LEAST_ROW,
 }
 """Aggregates that are the value of one row, and the update that keeps it."""
+MOST_PARTS = 10**6
+"""The denominator of a percentile, at most: ranks times that are whole numbers of 64 bits."""
+ANY_NUMBER = 2**31 - 1
 NO_ROUNDS = Rounds(0, None, False)
 """Of states that are not counted."""
 
 
 class Lowering:
     """Makes the tables of a clause over its rows, with room for so many (None: for these). A match
-    may have `most_rows`, if that is more."""
+    may have `most_rows`, if that is more. With `ways`, the automaton is theirs."""
 
     def __init__(
         self,
@@ -65,12 +72,19 @@ class Lowering:
         rows: SortedRows,
         room: int | None = None,
         most_rows: int = 0,
+        ways: Alternatives | None = None,
     ) -> None:
         self.bound, self.automaton = bound, automaton
-        self.variables = bound.clause.variables()
+        self.variables = bound.clause.variables() if ways is None else ways.variables
         self.code = Code()
+        self.percentiles: list[Percentile] = []
         self.columns = SlotColumns(rows, self.variables, room, most_rows)
-        self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
+        self.groups = SlotGroups(
+            self.variables,
+            self.columns.width - 1,
+            {} if ways is None else ways.joint,
+            lambda column, members: self.columns.masked(column, members, ways),
+        )
         self.totals = SlotTotals(self.code, self.columns, self.groups)
 
     def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
@@ -245,9 +259,32 @@ class Lowering:
         members = self.bound.clause.members(leaf.variable)
         if leaf.argument is None:
             return self.totals.counted(leaf, members)
-        if {LABEL, NUMBER} & names_in(leaf.argument):
+        if NUMBER in names_in(leaf.argument):
             raise NotForSlots
+        if leaf.function == "percentile":
+            return self.percentile(leaf, leaf.argument, members)
         return self.totals.aggregated(leaf, leaf.argument, members)
+
+    def percentile(
+        self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
+    ) -> Loaded:
+        """A percentile of rows that lie one behind the other, by its last row and their number."""
+        vector = self.columns.argument(argument)
+        part = leaf.more[0]
+        if vector.kind not in (Kind.INTEGER, Kind.FLOAT) or not self.lie_together(members):
+            raise NotForSlots
+        assert isinstance(part, ex.Literal) and isinstance(part.value, int | float)
+        share = Fraction(repr(part.value))
+        if share.denominator > MOST_PARTS or LABEL in names_in(argument):
+            raise NotForSlots
+        self.columns.ranked = True
+        number, _ = self.columns.argument_column(argument, operators.as_float(vector))
+        base = Base(members, best=(codes.LAST_ROWS, argument))
+        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
+        to = self.code.register()
+        self.code.add(codes.PERCENTILE, to, len(self.percentiles), group.at)
+        self.percentiles.append(Percentile(number, share.numerator, share.denominator))
+        return Loaded(to, Kind.FLOAT)
 
     # ------------------------------------------------------------ places
 
@@ -260,13 +297,20 @@ class Lowering:
             return leaf
         place = leaf.place
         members = self.bound.clause.members(place.variable)
-        universal = place.variable is None or members >= set(self.automaton.labels)
+        universal = place.variable is None or members >= self.mapped
         read = names_in(leaf.argument)
         if NUMBER in read:
             raise NotForSlots
         if LABEL in read:
             return self.label_base(leaf, members, universal, read)
         return Base(None if universal else members, place.first, place.offset)
+
+    @cached_property
+    def mapped(self) -> frozenset[str]:
+        """The variables that rows are mapped to."""
+        joint = self.groups.joint
+        each = (joint.get(label, frozenset((label,))) for label in self.automaton.labels)
+        return frozenset[str]().union(*each)
 
     def best_base(self, leaf: values.Over) -> Base | None:
         """The row that an aggregate takes its value from, if it takes that from one row."""
@@ -287,8 +331,8 @@ class Lowering:
         place = leaf.place
         if read != {LABEL} or place.first or place.shift > 0 or (place.shift and not universal):
             raise NotForSlots
-        of = frozenset(self.automaton.labels) if universal else members
-        return Base(of, False, place.offset - place.shift, label=True)
+        of = self.mapped if universal else members
+        return Base(of, offset=place.offset - place.shift, label=True)
 
     def largest_offset(self, base: Base) -> int:
         return self.offsets.get(replace(base, offset=0), 0)
@@ -321,11 +365,12 @@ class Lowering:
         elif base.best is not None:
             group = self.groups.best_row(base, self.columns.ordered_column(base.best[1]))
             self.code.add(codes.AT_SLOT, to, number, group.at)
-        elif self.has_tail(base):
-            group = self.groups.tail(base, 1 + self.largest_offset(base))
+        elif self.counts_from_end(base):
+            group = self.groups.one_end(base, 1 + self.largest_offset(base))
             self.code.constants.append(base.offset)
             self.code.add(codes.CONSTANT_INT, to, len(self.code.constants) - 1, 1)
-            self.code.add(codes.AT_TAIL, to, number, group.at)
+            op = codes.AT_HEAD if base.first else codes.AT_TAIL
+            self.code.add(op, to, number, group.at)
         else:
             size = 1 + self.largest_offset(base)
             if size > MOST_ROWS:
@@ -334,20 +379,24 @@ class Lowering:
             self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
         return Loaded(to, kind, unit)
 
-    def has_tail(self, base: Base) -> bool:
-        """Whether many last rows of a variable are read, and they lie one behind the other: its
-        states are not come back to once they are left."""
-        if base.first or base.label or self.largest_offset(base) < FEW_ROWS:
+    def counts_from_end(self, base: Base) -> bool:
+        """Whether many first or last rows of a variable are read, which lie one behind the other:
+        then one of them, and how many there are, is enough."""
+        if base.label or self.largest_offset(base) < FEW_ROWS:
             return False
         assert base.members is not None
-        inside = {q for q, label in enumerate(self.automaton.labels) if label in base.members}
-        behind = {move for q in inside for move in self.automaton.moves[q]} - inside - {DONE}
-        pending = list(behind)
-        while pending:
-            new = set(self.automaton.moves[pending.pop()]) - behind - {DONE}
-            behind |= new
-            pending += new
-        return not behind & inside
+        return self.lie_together(base.members)
+
+    def lie_together(self, members: frozenset[str]) -> bool:
+        """Whether rows of variables lie one behind the other."""
+        joint = self.groups.joint
+        return self.automaton.lie_together(
+            {
+                q
+                for q, label in enumerate(self.automaton.labels)
+                if joint.get(label, frozenset((label,))) & members
+            }
+        )
 
 
 def _counted(

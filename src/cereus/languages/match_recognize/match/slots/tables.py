@@ -10,10 +10,15 @@ import numpy.typing as npt
 from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.slots.percentiles import Percentiles
 
 
 class NotForSlots(Exception):
     """A condition that the kernel has no slots or no code for."""
+
+
+class NotJoint(Exception):
+    """A slot needs to know which of several variables a row is of, and a state stands for them."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class RowTables:
     valid: npt.NDArray[np.uint8]
     times: npt.NDArray[np.int64]
     length: int
+    percentiles: Percentiles = field(default_factory=Percentiles.none)
     registers: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.int64)
     )

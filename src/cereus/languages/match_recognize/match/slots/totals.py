@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.vector import Vector, constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import LABEL
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.slots.code import Code
+from cereus.languages.match_recognize.match.needs import names_in, with_label
+from cereus.languages.match_recognize.match.slots.code import AS_INTS, Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
 from cereus.languages.match_recognize.match.slots.tables import Group, Loaded, NotForSlots
@@ -23,6 +27,16 @@ SPREADS = {
     "var_samp": codes.SAMPLE_VARIANCE,
     "stddev_samp": codes.SAMPLE_VARIANCE,
 }
+
+
+@dataclass(frozen=True)
+class Read:
+    """What an aggregate reads of the rows of some variables."""
+
+    members: frozenset[str]
+    number: int
+    kind: Kind
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -48,22 +62,42 @@ class SlotTotals:
     def aggregated(
         self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
     ) -> Loaded:
-        vector = self.columns.argument(argument)
         function = leaf.function
         if function in SPREADS:
-            return self.spread(function, argument, vector, members)
+            return self.spread(function, argument, self.columns.argument(argument), members)
         if function not in IN_SLOTS:
             raise NotForSlots
-        number, kind = self.columns.argument_column(argument, vector)
+        read = self.read(function, argument, members)
+        kind, unit = read[0].kind, read[0].unit
+        if any((each.kind, each.unit) != (kind, unit) for each in read):
+            raise NotForSlots
         key = (function if function in ("min", "max") else "sum", members, repr(argument))
         group = self.groups.known(key)
         real = kind is Kind.FLOAT
         if function in ("sum", "avg") and not real:
-            self.columns.refuse_large_sums(number)
+            for each in read:
+                self.columns.refuse_large_sums(each.number)
         if group is None:
             group = self.groups.numbers(key, 2, int(real))
-            self.update_with(key[0], number, real, group, members)
-        return self.result(function, group, kind, vector.unit)
+            for each in read:
+                self.update_with(key[0], each.number, real, group, each.members)
+        return self.result(function, group, kind, unit)
+
+    def read(self, function: str, argument: ex.Expression, members: frozenset[str]) -> list[Read]:
+        """The columns of an argument: one, or one for each variable if it asks for that."""
+        if LABEL not in names_in(argument):
+            return [self.read_column(function, argument, members)]
+        return [
+            self.read_column(function, with_label(argument, member), frozenset((member,)))
+            for member in sorted(members)
+        ]
+
+    def read_column(self, function: str, argument: ex.Expression, members: frozenset[str]) -> Read:
+        vector = self.columns.argument(argument)
+        if function == "count" and vector.kind not in (*AS_INTS, Kind.FLOAT):
+            vector = Vector(Kind.INTEGER, np.int64(0), vector.validity())
+        number, kind = self.columns.argument_column(argument, vector)
+        return Read(members, number, kind, vector.unit)
 
     def spread(
         self, function: str, argument: ex.Expression, vector: Vector, members: frozenset[str]

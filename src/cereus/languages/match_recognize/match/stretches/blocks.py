@@ -27,7 +27,8 @@ Bytes = npt.NDArray[np.uint8]
 class RowBlocks:
     """Of every column, and of every state, what is known of the rows of a block.
 
-    Blocks of the size number n begin at `starts[n]`. Behind those of all sizes, at the last of
+    Blocks of the size number n begin at `starts[n]`; `valid_counts` is how many values they have.
+    Behind those of all sizes, at the last of
     `starts`, are the *rests*: a small block and all rows behind it in its partition. Sums are those
     of the first rows of a block, one or more; `sums` of all its rows (`totals`, if they are whole
     numbers), `spreads` of their sizes.
@@ -39,6 +40,7 @@ class RowBlocks:
     high_floats: Floats
     any_valid: Bytes
     all_valid: Bytes
+    valid_counts: Ints
     low_sums: Floats
     high_sums: Floats
     spreads: Floats
@@ -78,6 +80,7 @@ def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | Non
         high_floats=empty(shape, np.float64),
         any_valid=empty(shape, np.uint8),
         all_valid=empty(shape, np.uint8),
+        valid_counts=empty((columns, without_rests), np.int64),
         low_sums=empty(shape, np.float64),
         high_sums=empty(shape, np.float64),
         spreads=empty(shape, np.float64),

@@ -40,6 +40,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
     high_floats: cython.double[:, ::1] = blocks.high_floats
     any_valid: cython.uchar[:, ::1] = blocks.any_valid
     all_valid: cython.uchar[:, ::1] = blocks.all_valid
+    valid_counts: cython.longlong[:, ::1] = blocks.valid_counts
     ints: cython.const[cython.longlong][:, ::1] = rows.ints
     floats: cython.const[cython.double][:, ::1] = rows.floats
     valid: cython.const[cython.uchar][:, ::1] = rows.valid
@@ -49,7 +50,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
     cython.declare(first=cython.Py_ssize_t, end=cython.Py_ssize_t)
     cython.declare(least=cython.longlong, most=cython.longlong)
     cython.declare(low=cython.double, high=cython.double, f=cython.double, none=cython.bint)
-    cython.declare(any_=cython.uchar, all_=cython.uchar)
+    cython.declare(any_=cython.uchar, all_=cython.uchar, values=cython.longlong)
     for c in range(low_ints.shape[0]):
         with cython.nogil:
             for b in range(small):
@@ -59,6 +60,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
                 low = high = floats[c, first]
                 none = low != low
                 any_ = all_ = valid[c, first]
+                values = any_
                 for r in range(first + 1, end):
                     least = min(least, ints[c, r])
                     most = max(most, ints[c, r])
@@ -68,6 +70,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
                     high = f if f > high else high
                     any_ = any_ | valid[c, r]
                     all_ = all_ & valid[c, r]
+                    values += valid[c, r]
                 if none:
                     low = high = NO_NUMBER
                 low_ints[c, b] = least
@@ -76,6 +79,7 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
                 high_floats[c, b] = high
                 any_valid[c, b] = any_
                 all_valid[c, b] = all_
+                valid_counts[c, b] = values
         if summed[c]:
             _add_up(blocks, rows, c, summed[c] == 1)
 
@@ -128,6 +132,7 @@ def _join_pairs(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) ->
     high_floats: cython.double[:, ::1] = blocks.high_floats
     any_valid: cython.uchar[:, ::1] = blocks.any_valid
     all_valid: cython.uchar[:, ::1] = blocks.all_valid
+    valid_counts: cython.longlong[:, ::1] = blocks.valid_counts
     low_sums: cython.double[:, ::1] = blocks.low_sums
     high_sums: cython.double[:, ::1] = blocks.high_sums
     spreads: cython.double[:, ::1] = blocks.spreads
@@ -146,6 +151,7 @@ def _join_pairs(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) ->
                 high_floats[c, b] = _most(high_floats[c, i], high_floats[c, j])
                 any_valid[c, b] = any_valid[c, i] | any_valid[c, j]
                 all_valid[c, b] = all_valid[c, i] & all_valid[c, j]
+                valid_counts[c, b] = valid_counts[c, i] + (valid_counts[c, j] if i != j else 0)
                 if not summed[c]:
                     continue
                 low_sums[c, b] = low_sums[c, i]

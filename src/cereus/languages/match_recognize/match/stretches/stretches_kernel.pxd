@@ -1,6 +1,8 @@
 cimport cython
 
 from cereus.languages.match_recognize.match.stretches.bounds_kernel cimport BoundedRegisters
+from cereus.languages.match_recognize.match.stretches.lines_kernel cimport LinesOfRows
+from cereus.languages.match_recognize.match.stretches.ranks_kernel cimport RanksOfRows
 
 
 @cython.final
@@ -15,6 +17,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const unsigned char[:, ::1] valid
     cdef Py_ssize_t none
     cdef long long number
+    cdef RanksOfRows ranks
 
     # of every column and block: bounds, whether values are there, bounds of the sums of its first
     # rows; of every block and state, whether it is possible; the first block of each size; and the
@@ -25,6 +28,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const double[:, ::1] high_floats
     cdef const unsigned char[:, ::1] any_valid
     cdef const unsigned char[:, ::1] all_valid
+    cdef const long long[:, ::1] valid_counts
     cdef const double[:, ::1] low_sums
     cdef const double[:, ::1] high_sums
     cdef const double[:, ::1] spreads
@@ -35,13 +39,32 @@ cdef class QuietStretches(BoundedRegisters):
     cdef const unsigned char[::1] loops
 
     # what a row of a variable does to each slot
+    cdef const unsigned char[:, ::1] agree
     cdef const int[:, ::1] kinds
-    cdef const int[::1] columns
+    cdef const int[:, ::1] columns
     cdef const int[::1] counts
     cdef const int[::1] places
     cdef const int[:, ::1] float_kinds
-    cdef const int[::1] float_columns
+    cdef const int[:, ::1] float_columns
     cdef const int[::1] float_counts
+
+    # what is asked: the condition of a variable, for a run of a start that waits in a loop of
+    # another, in rows of a block
+    cdef int label
+    cdef int loop
+    cdef int side
+    cdef Py_ssize_t run
+    cdef Py_ssize_t start
+    cdef Py_ssize_t row
+    cdef Py_ssize_t size
+    cdef Py_ssize_t block
+
+    # conditions that are linear in totals
+    cdef bint has_lines
+    cdef LinesOfRows lines
+    cdef Py_ssize_t skipped
+    cdef long long tried
+    cdef long long helped
 
     # the slots of runs
     cdef long long[:, :, ::1] cells
@@ -52,39 +75,18 @@ cdef class QuietStretches(BoundedRegisters):
         self, int label, int loop, int side, Py_ssize_t run, Py_ssize_t start, Py_ssize_t row,
         Py_ssize_t size, Py_ssize_t block
     ) noexcept nogil
+    cdef int _by_bounds(self) noexcept nogil
     cdef void _exactly(self, int to, int column, Py_ssize_t at) noexcept nogil
-    cdef bint _behind(
-        self, int to, int column, Py_ssize_t back, Py_ssize_t row, Py_ssize_t size,
-        Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _in_slot(
-        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
-        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _int_in_slot(
-        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
-        Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _int_sum(
-        self, int to, int column, bint by_label, bint by_loop, Py_ssize_t row, Py_ssize_t size,
-        Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _float_in_slot(
-        self, int to, int label, int loop, int side, Py_ssize_t run, int slot, Py_ssize_t row,
-        Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _average(
-        self, bint of_ints, int to, int label, int loop, int side, Py_ssize_t run, int slot,
-        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
+    cdef bint _behind(self, int to, int column, Py_ssize_t back) noexcept nogil
+    cdef bint _in_slot(self, int to, int column, int slot) noexcept nogil
+    cdef bint _in_tail(self, int to, int column, int slot) noexcept nogil
+    cdef bint _in_head(self, int to, int column, int slot) noexcept nogil
     cdef bint keeps_row(
         self, int kind, int column, Py_ssize_t row, Py_ssize_t block
     ) noexcept nogil
-    cdef bint _in_tail(
-        self, int to, int column, int slot, int label, int loop, int side, Py_ssize_t run,
-        Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
-    cdef bint _variance(
-        self, bint sample, int to, int label, int loop, int side, Py_ssize_t run, int slot,
-        int count, Py_ssize_t row, Py_ssize_t size, Py_ssize_t block
-    ) noexcept nogil
+    cdef bint _percentile(self, int to, int number, int slot) noexcept nogil
+    cdef bint _int_in_slot(self, int to, int slot) noexcept nogil
+    cdef bint _int_sum(self, int to, int column, bint by_label, bint by_loop) noexcept nogil
+    cdef bint _float_in_slot(self, int to, int slot) noexcept nogil
+    cdef bint _average(self, bint of_ints, int to, int slot, int count) noexcept nogil
+    cdef bint _variance(self, bint sample, int to, int slot, int count) noexcept nogil

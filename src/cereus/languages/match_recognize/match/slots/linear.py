@@ -1,0 +1,246 @@
+"""Comparisons that are linear in what runs add up.
+
+`price > 1.01 * sum(a.price * a.volume) / sum(a.volume)` holds only where
+`price * sum(a.volume) - 1.01 * sum(a.price * a.volume)` is 0 or more: a sum of totals, each with a
+coefficient that is a number or a column of the row at hand. Divisors that are never negative are
+multiplied away. What is not of this kind raises `NotLinear`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cereus.expr import tree as ex
+from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import Vector
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import NUMBER
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.needs import Part, names_in, parts
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import Base
+
+NUMBERS = (Kind.INTEGER, Kind.FLOAT)
+FAR = 4
+"""Rows before the one at hand from which on a comparison with them tells more than bounds do."""
+
+
+class NotLinear(Exception):
+    """An expression that is not linear in totals."""
+
+
+@dataclass(frozen=True)
+class SlotTotal:
+    """A number that runs add up: in a slot, or the length of the match."""
+
+    slot: int
+    kind: int = codes.SLOT_INT
+
+
+LENGTH = SlotTotal(-1, codes.MATCH_LENGTH)
+Terms = dict[SlotTotal | None, Any]
+"""Coefficients, numbers or arrays (NaN for NULL); that of None is not multiplied with a total."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Terms, divided by others that are never negative (None: by 1)."""
+
+    over: Terms
+    under: Terms | None = None
+
+
+def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[Terms]:
+    """Terms that are 0 or more wherever the condition of a variable holds, behind rows of another
+    that were read in a loop."""
+    for part in parts(lowering.bound, variable):
+        if part.of_row:
+            continue
+        reader = _Reader(lowering, part, loop, variable)
+        for over, under in _differences(part):
+            try:
+                with np.errstate(all="ignore"):
+                    difference = _added(reader.read(over), _times(-1.0, reader.read(under)))
+            except NotLinear:
+                continue
+            if reader.farthest >= FAR or any(total is not None for total in difference.over):
+                yield difference.over
+
+
+def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
+    """Pairs of which the first is not less than the second where a condition holds. What is true
+    or false is 0 or more where it is true."""
+    match part.expression:
+        case ex.Comparison("<" | "<=", left, right):
+            yield right, left
+        case ex.Comparison(">" | ">=", left, right):
+            yield left, right
+        case ex.Comparison("=", left, right):
+            yield left, right
+            yield right, left
+        case ex.Attribute():
+            yield part.expression, ex.Literal(0)
+        case ex.Between(operand, low, high):
+            for small, large in ((low, operand), (operand, high)):
+                if small is not None and large is not None:
+                    yield large, small
+
+
+class _Reader:
+    """Reads the expressions of one conjunct of a variable, behind rows of a loop."""
+
+    def __init__(self, lowering: Lowering, part: Part, loop: str, variable: str) -> None:
+        self.lowering, self.part = lowering, part
+        self.loop, self.variable = loop, variable
+        self.farthest = 0
+
+    def read(self, node: ex.Expression) -> Quotient:
+        leaves = [self.part.leaves[name] for name in names_in(node)]
+        if not leaves:
+            return Quotient({None: _numbers(value_of(node, {}))})
+        bases = {self.lowering.base(leaf) for leaf in leaves}
+        if len(bases) == 1:
+            (base,) = bases
+            if isinstance(base, Base) and (back := self.rows_back(base)) is not None:
+                self.farthest = max(self.farthest, back)
+                numbers = _numbers(self.lowering.columns.vector(node, self.part, base))
+                return Quotient({None: _moved(numbers, back)})
+        match node:
+            case ex.Attribute((name,)):
+                return self.total(self.part.leaves[name])
+            case ex.Negate(operand):
+                return _times(-1.0, self.read(operand))
+            case ex.Arithmetic("+", left, right):
+                return _added(self.read(left), self.read(right))
+            case ex.Arithmetic("-", left, right):
+                return _added(self.read(left), _times(-1.0, self.read(right)))
+            case ex.Arithmetic("*", left, right):
+                return _multiplied(self.read(left), self.read(right))
+            case ex.Arithmetic("/", left, right):
+                return self.divided(self.read(left), self.read(right))
+        raise NotLinear
+
+    def rows_back(self, base: Base) -> int | None:
+        """How far before the row at hand a place is; None where that differs. Where there is no
+        such row, the condition is not true, whatever is read."""
+        if base.label or base.first or base.best is not None:
+            return None
+        if base.members is None:
+            return base.offset
+        if self.loop not in base.members or not self.lowering.lie_together(base.members):
+            return None
+        return base.offset + (self.variable not in base.members)
+
+    def total(self, leaf: Any) -> Quotient:
+        """An aggregate, by the slots that hold it."""
+        if not isinstance(leaf, values.Over):
+            raise NotLinear
+        members = self.lowering.bound.clause.members(leaf.variable)
+        if leaf.argument is None:
+            if leaf.variable is None:
+                return Quotient({LENGTH: 1.0})
+            return Quotient({SlotTotal(self.group(("count", members)).at): 1.0})
+        if NUMBER in names_in(leaf.argument):
+            raise NotLinear
+        group = self.group(("sum", members, repr(leaf.argument)))
+        count = SlotTotal(group.at)
+        total = (
+            SlotTotal(group.float_at, codes.SLOT_FLOAT) if group.floats else SlotTotal(group.at + 1)
+        )
+        match leaf.function:
+            case "count":
+                return Quotient({count: 1.0})
+            case "sum" | "count_if":
+                return Quotient({total: 1.0})
+            case "avg":
+                return Quotient({total: 1.0}, {count: 1.0})
+            case "bool_and":  # true, where it is 0
+                return Quotient({total: 1.0, count: -1.0})
+            case "bool_or":
+                return Quotient({total: 1.0, None: -1.0})
+        raise NotLinear
+
+    def group(self, key: Any) -> Any:
+        if key not in self.lowering.groups.groups:
+            raise NotLinear
+        return self.lowering.groups.groups[key]
+
+    def divided(self, left: Quotient, right: Quotient) -> Quotient:
+        if right.under is not None:
+            raise NotLinear
+        if right.over.keys() == {None}:
+            by = np.asarray(right.over[None], np.float64)
+            return _times(np.where(by == 0, np.nan, 1 / by), left)
+        positive = all(self.is_positive(total, given) for total, given in right.over.items())
+        if left.under is not None or not positive:
+            raise NotLinear
+        return Quotient(left.over, right.over)
+
+    def is_positive(self, total: SlotTotal | None, coefficient: Any) -> bool:
+        """Whether a coefficient, and what it is multiplied with, is never negative."""
+        return bool(np.all(coefficient >= 0)) and (total is None or self.only_grows(total))
+
+    def only_grows(self, total: SlotTotal) -> bool:
+        columns = self.lowering.columns
+        return all(
+            kind not in (codes.SUM_INT, codes.SUM_FLOAT)
+            or not np.any((columns.numbers[column] < 0) & columns.valid[column])
+            for updates in self.lowering.groups.updates.values()
+            for kind, slot, column, _ in updates
+            if (kind == codes.SUM_FLOAT) == (total.kind == codes.SLOT_FLOAT) and slot == total.slot
+        )
+
+
+def _numbers(vector: Vector) -> Any:
+    """A number, or one for each row; NaN for NULL."""
+    if vector.kind not in NUMBERS:
+        raise NotLinear
+    numbers = np.asarray(vector.values, np.float64)
+    valid = vector.validity()
+    return numbers if valid is None else np.where(valid, numbers, np.nan)
+
+
+def _moved(numbers: Any, back: int) -> Any:
+    """The numbers of the rows so many before; NaN where there is none."""
+    if np.ndim(numbers) == 0 or back == 0:
+        return numbers
+    return np.concatenate([np.full(min(back, len(numbers)), np.nan), numbers[:-back]])
+
+
+def _times(by: Any, quotient: Quotient) -> Quotient:
+    return Quotient(_scaled(quotient.over, by), quotient.under)
+
+
+def _scaled(terms: Terms, by: Any) -> Terms:
+    return {total: coefficient * by for total, coefficient in terms.items()}
+
+
+def _multiplied(left: Quotient, right: Quotient) -> Quotient:
+    for one, other in ((left, right), (right, left)):
+        if one.under is None and one.over.keys() == {None}:
+            return _times(one.over[None], other)
+    raise NotLinear
+
+
+def _added(left: Quotient, right: Quotient) -> Quotient:
+    if left.under is None and right.under is None:
+        return Quotient(_sum(left.over, right.over))
+    for one, other in ((left, right), (right, left)):
+        if one.under is None and one.over.keys() == {None} and other.under is not None:
+            return Quotient(_sum(_scaled(other.under, one.over[None]), other.over), other.under)
+    if left.under is not None and right.under is not None and _same(left.under, right.under):
+        return Quotient(_sum(left.over, right.over), left.under)
+    raise NotLinear
+
+
+def _same(left: Terms, right: Terms) -> bool:
+    return left.keys() == right.keys() and all(np.all(left[each] == right[each]) for each in left)
+
+
+def _sum(left: Mapping[SlotTotal | None, Any], right: Mapping[SlotTotal | None, Any]) -> Terms:
+    return {total: left.get(total, 0.0) + right.get(total, 0.0) for total in {**left, **right}}
