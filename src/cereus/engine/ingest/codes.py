@@ -441,6 +441,22 @@ def times_of_keys(
 
 
 def rows_of_keys(
+    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
+) -> Ints:
+    """The rows whose keys are chosen."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    with cython.nogil:
+        for i in range(n):
+            out[used] = i
+            used += chosen[keys[i]]
+    return result[:used]
+
+
+def dealt_rows(
     places: cython.const[cython.longlong][::1],
     classes: cython.const[cython.int][::1],
     keys: cython.const[cython.int][::1],
