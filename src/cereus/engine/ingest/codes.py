@@ -467,8 +467,8 @@ def dealt_rows(
     keys have a number: that of the others is below zero."""
     n: cython.longlong = keys.shape[0]
     counted: cython.bint = positions.shape[0] > 0
-    chosen = empty(n + 1, np.int64), empty(n + 1, np.int32), empty(n + 1, np.int32)
-    in_key = empty(n + 1 if counted else 0, np.int64)
+    chosen = empty(n, np.int64), empty(n, np.int32), empty(n, np.int32)
+    in_key = empty(n if counted else 0, np.int64)
     to_places: cython.longlong[::1] = chosen[0]
     to_classes: cython.int[::1] = chosen[1]
     to_keys: cython.int[::1] = chosen[2]
