@@ -442,6 +442,22 @@ def times_of_keys(
 
 
 def rows_of_keys(
+    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
+) -> Ints:
+    """The rows whose keys are chosen."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    with cython.nogil:
+        for i in range(n):
+            out[used] = i
+            used += chosen[keys[i]]
+    return result[:used]
+
+
+def dealt_rows(
     places: cython.const[cython.longlong][::1],
     classes: cython.const[cython.int][::1],
     keys: cython.const[cython.int][::1],
@@ -452,8 +468,8 @@ def rows_of_keys(
     keys have a number: that of the others is below zero."""
     n: cython.longlong = keys.shape[0]
     counted: cython.bint = positions.shape[0] > 0
-    chosen = empty(n + 1, np.int64), empty(n + 1, np.int32), empty(n + 1, np.int32)
-    in_key = empty(n + 1 if counted else 0, np.int64)
+    chosen = empty(n, np.int64), empty(n, np.int32), empty(n, np.int32)
+    in_key = empty(n if counted else 0, np.int64)
     to_places: cython.longlong[::1] = chosen[0]
     to_classes: cython.int[::1] = chosen[1]
     to_keys: cython.int[::1] = chosen[2]

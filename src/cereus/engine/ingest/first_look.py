@@ -84,7 +84,7 @@ class FirstLook:
         """The rows with keys of one shard alone; `shards` has that of each substream."""
         mine = shards == shard
         numbers = np.where(mine, np.cumsum(mine) - 1, -1).astype(np.int32)
-        places, classes, keys, positions = codes.rows_of_keys(
+        places, classes, keys, positions = codes.dealt_rows(
             self.places, self.classes, self.keys, self.positions, numbers
         )
         return replace(
