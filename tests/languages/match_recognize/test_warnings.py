@@ -51,7 +51,13 @@ def test_what_is_compiled_does_not(condition: str, schema: pa.Schema | None) -> 
 
 
 @pytest.mark.parametrize(
-    "condition", ["x > avg(a.x) + 2 * stddev(a.x)", "var_pop(a.x) < 3", "percentile(a.x, 0.5) > 1"]
+    "condition",
+    [
+        "x > avg(a.x) + 2 * stddev(a.x)",
+        "var_pop(a.x) < 3",
+        "percentile(a.x, 0.5) > 1",
+        "x = avg(a.x)",
+    ],
 )
 def test_what_every_start_may_wait_for_says_so(condition: str) -> None:
     (warning,) = compiled(condition, SCHEMA).warnings

@@ -98,11 +98,17 @@ def _long_waits(clause: tree.Clause) -> Iterator[str]:
 
 def _wide_aggregates(clause: tree.Clause, condition: ex.Expression) -> list[frozenset[str]]:
     """The variables of the spreads and percentiles in a condition, and of its means if there are
-    those of several."""
+    those of several, or something has to equal them."""
     over = [node for node in condition.walk() if isinstance(node, tree.Aggregate)]
     means = {clause.members(_variable(node)) for node in over if node.function == "avg"}
     wide = [clause.members(_variable(node)) for node in over if node.function in WIDE]
-    return [*wide, *(means if len(means) > 1 else ())]
+    equal = any(
+        isinstance(side, tree.Aggregate) and side.function == "avg"
+        for node in condition.walk()
+        if isinstance(node, ex.Comparison) and node.op == "="
+        for side in (node.left, node.right)
+    )
+    return [*wide, *(means if len(means) > 1 or equal else ())]
 
 
 def _ways(clause: tree.Clause) -> Iterator[str]:

@@ -27,7 +27,6 @@ from cereus.languages.match_recognize.match.matching import (
     joined,
     readable,
     refuse_skip,
-    state_masks,
 )
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
@@ -144,29 +143,14 @@ def find_runs(
     within = bound.clause.within
     timeouts = within is not None and within.timeouts
     ways = None if timeouts else alternatives(bound, automaton, letters, skip)
+    given = (streams, times, length, limits, costs)
     if ways is not None:
+        joint = (ways.automaton, rows, ways.letters, ways.masks, ways.skip)
         try:
-            return ways.restored(
-                _find(
-                    bound,
-                    ways.automaton,
-                    rows,
-                    ways.letters,
-                    state_masks(ways.automaton, ways.variables, ways.letters),
-                    ways.skip,
-                    streams,
-                    times,
-                    length,
-                    limits,
-                    costs,
-                    ways,
-                )
-            )
+            return ways.restored(_find(bound, *joint, *given, ways))
         except NotJoint:
             pass
-    return _find(
-        bound, automaton, rows, letters, masks, skip, streams, times, length, limits, costs
-    )
+    return _find(bound, automaton, rows, letters, masks, skip, *given)
 
 
 def _find(
