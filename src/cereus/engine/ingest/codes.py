@@ -500,22 +500,6 @@ def flags_of_keys(
     return result.view(np.bool_)
 
 
-def chosen_rows(
-    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
-) -> Ints:
-    """The rows whose keys are chosen."""
-    n: cython.longlong = keys.shape[0]
-    result = empty(n, np.int64)
-    out: cython.longlong[::1] = result
-    i: cython.longlong
-    used: cython.longlong = 0
-    with cython.nogil:
-        for i in range(n):
-            out[used] = i
-            used += chosen[keys[i]]
-    return result[:used]
-
-
 def counts_of_keys(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> Ints:
     """How many rows each key has; `numpy.bincount` holds the interpreter's lock. Four counters a
     key, as rows of one key often lie together and would wait for each other."""

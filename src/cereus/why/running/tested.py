@@ -136,7 +136,7 @@ class TestedEvents:
 
     def places_before(self, end: int, choice: Mask) -> Places:
         """Where events of these kinds stand among the first so many."""
-        places = codes.chosen_rows(self.kinds[:end], _flags(choice))
+        places = codes.rows_of_keys(self.kinds[:end], _flags(choice))
         return places.copy()  # not the memory of all events
 
 
