@@ -38,7 +38,7 @@ ENDS = f"the part under a strategy may end with an event that is not marked: {PI
 """Why slots cannot decide."""
 
 
-class Choice(NamedTuple):
+class ChosenPart(NamedTuple):
     """A strategy that chooses among matches whose events are compared; why the kernel cannot (None:
     it can), and whether its part needs rivals."""
 
@@ -47,7 +47,7 @@ class Choice(NamedTuple):
     rivals: bool
 
 
-def choices(formula: cel.Formula) -> Iterator[Choice]:
+def choices(formula: cel.Formula) -> Iterator[ChosenPart]:
     """The strategies of a formula that choose among matches whose events are compared."""
     if not any(isinstance(node, cel.Select) for node in formula.walk()):
         return iter(())  # most formulas, without a look at what stands around each part
@@ -64,11 +64,11 @@ def nested(formula: cel.Formula) -> int:
 
 def _choices(
     formula: cel.Formula, refusal: str | None, rivals: bool, behind: bool | None = None
-) -> Iterator[Choice]:
+) -> Iterator[ChosenPart]:
     """`behind`: inside another strategy, whether events of it may come before."""
     if isinstance(formula, cel.Select) and is_choice(formula):
         refusal = refusal or (None if ends_marked(formula.body) else ENDS)
-        yield Choice(formula, refusal or (BEHIND if rivals and behind else None), rivals)
+        yield ChosenPart(formula, refusal or (BEHIND if rivals and behind else None), rivals)
         behind = bool(behind)
     for place, child in enumerate(formula.children()):
         told_apart = rivals or not _leaves_alone(formula, child)
