@@ -40,8 +40,8 @@ Seen = tuple[tuple[str, int, int], ...]
 def followed(spark: SparkSession, folder: str) -> DataFrame:
     """The changes of a folder, from an empty one on. It is one that the driver sees."""
     rules_in(folder)  # refuses what is no folder of rules now
-    spark.dataSource.register(RuleFolder)
-    return spark.readStream.format(RuleFolder.name()).load(str(Path(folder).absolute()))
+    spark.dataSource.register(FolderOfRules)
+    return spark.readStream.format(FolderOfRules.name()).load(str(Path(folder).absolute()))
 
 
 def files(folder: Path) -> Seen:
@@ -49,7 +49,7 @@ def files(folder: Path) -> Seen:
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
-class RuleFolder(DataSource):
+class FolderOfRules(DataSource):
     """Spark's way to the changes of a folder. Names of methods are Spark's."""
 
     @classmethod
