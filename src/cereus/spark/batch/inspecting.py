@@ -54,9 +54,9 @@ def sample_of(df: DataFrame, columns: Sequence[Column]) -> list[tuple[Any, ...]]
 def _first_of_partitions(df: DataFrame, rows: int) -> DataFrame:
     """The first rows of every partition. To leave off in Python would not do: the JVM reads the
     partition to its end all the same."""
-    whole = df.limit(rows)._jdf.queryExecution().analyzed()
     jvm: Any = df.sparkSession._jvm
-    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(df._jdf.sparkSession(), whole.child())
+    limit = df.limit(rows)._jdf.queryExecution().analyzed()  # of all partitions, over one of each
+    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(df._jdf.sparkSession(), limit.child())
     return type(df)(made, df.sparkSession)
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.buckets import buckets_for, identity_of
 from cereus.spark.live.packing import PACKED_TYPE
 from cereus.spark.live.rules.changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
+from cereus.spark.live.rules.folder import followed
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
 from cereus.spark.live.stream import VERSION, Live, with_watermark
 from cereus.spark.relevance import where
@@ -58,9 +60,10 @@ def match_rules(
 
     rules    a streaming DataFrame of changes, with the columns `name` and `text`, and as needed
              `language`, `parameters` and `options` (JSON), `enabled`, `removed`, and `at`, which
-             orders the changes of one micro-batch. Or all rules: a list, a table, a folder of
-             query files or a DataFrame, read when the stream starts; one that starts anew with
-             others adds, replaces and removes what is different. History takes all rules
+             orders the changes of one micro-batch. Or a folder of query files, which is looked at
+             before every micro-batch. Or all rules: a list, a table or a DataFrame, read when the
+             stream starts; one that starts anew with others adds, replaces and removes what is
+             different. History takes a folder or all rules
     stream   which columns are what; its keys are those of all rules
     tie      columns that order events of one time, before all others
     checkpoint, buckets, name
@@ -70,6 +73,8 @@ def match_rules(
     `change` is not null, the row says what became of a rule (`split_changes` parts them)."""
     arranged = ArrangedRules(df, stream, limits, chosen_columns(df, tie, None, None)[0])
     check_arrow(df.columns, df.schema)
+    if df.isStreaming and isinstance(rules, str | PathLike):
+        rules = followed(df.sparkSession, str(rules))
     changes, all_rules = _parted(rules)
     if not df.isStreaming:
         return _of_history(arranged, changes, all_rules)

@@ -20,6 +20,7 @@ from pyspark.errors import AnalysisException
 from cereus.errors import CereusError
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
 from cereus.rules.rule import Rule, rules_in
+from cereus.spark.live.rules.folder import Seen, files
 from cereus.spark.live.rules.stream import COLUMNS
 from cereus.spark.schemas import arrow_schema
 
@@ -35,8 +36,6 @@ SCHEMA = (
     "enabled boolean, removed boolean, at string, version long, change string, error string"
 )
 NOT_THERE = "PATH_NOT_FOUND"
-Seen = tuple[tuple[str, int, int], ...]
-"""The files of a folder: name, time of the last change, size."""
 
 
 class RuleJournal:
@@ -69,7 +68,7 @@ class RuleJournal:
         """Write down what has changed in the folder since it was last looked at. A folder that
         cannot be read changes nothing."""
         try:
-            seen = _files(Path(self.rules.folder))
+            seen = files(Path(self.rules.folder))
             if seen == self._seen:
                 return
             rows = self._changes(rules_in(self.rules.folder))
@@ -135,8 +134,3 @@ class RuleJournal:
             return
         known = ("name", "text", "language", "parameters", "options", "enabled")
         self._known.put({name: row[name] for name in known})
-
-
-def _files(folder: Path) -> Seen:
-    stats = [(path.name, path.stat()) for path in sorted(folder.iterdir())]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
