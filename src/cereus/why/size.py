@@ -7,7 +7,7 @@ import pyarrow as pa
 from cereus.errors import LimitError
 from cereus.language.compiled import CompiledQuery
 
-MOST_PARTS = 100
+MOST_PARTS = 300
 """Tests and conditions. Each of them is left out once, and the pattern is run up to each step, so
 that the work grows with the square of their number and more."""
 
