@@ -109,6 +109,10 @@ class CompiledQuery(ABC):
         """The conditions on single events. In most languages, an event that passes none of them
         does not matter."""
 
+    most_parts: ClassVar[int] = 100
+    """How many tests and conditions `why` takes apart. Each of them is left out once, and the
+    pattern is run up to each step, so that the work grows with the square of their number."""
+
     def part_count(self, schema: pa.Schema | None = None) -> int:
         """How many tests and conditions the query has."""
         return sum(1 + len(test.conditions) for test in self.tests(schema))

@@ -7,16 +7,12 @@ import pyarrow as pa
 from cereus.errors import LimitError
 from cereus.language.compiled import CompiledQuery
 
-MOST_PARTS = 300
-"""Tests and conditions. Each of them is left out once, and the pattern is run up to each step, so
-that the work grows with the square of their number and more."""
-
 
 def check_size(query: CompiledQuery, schema: pa.Schema) -> None:
     """Refuse a query whose parts would take for ever, one by one."""
-    parts = query.part_count(schema)
-    if parts > MOST_PARTS:
+    parts, most = query.part_count(schema), query.most_parts
+    if parts > most:
         raise LimitError(
-            f"this query has {parts:,} tests and conditions; up to {MOST_PARTS} can be taken apart",
+            f"this query has {parts:,} tests and conditions; up to {most} can be taken apart",
             hint="ask about a part of the pattern",
         )

@@ -155,6 +155,8 @@ class MatchRecognizeQuery(EventwiseQuery):
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         return ()
 
+    most_parts = 300  # all conditions on single rows are put to the rows at once
+
     def part_count(self, schema: pa.Schema | None = None) -> int:
         variables = sum(isinstance(part, tree.Variable) for part in self.clause.pattern.walk())
         return variables + sum(len(conjuncts(each.condition)) for each in self.clause.define)
