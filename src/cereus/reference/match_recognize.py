@@ -486,6 +486,8 @@ def _percentile(known: Sequence[Any], part: float) -> float | None:
     place = part * (len(ranked) - 1)
     low = int(place)
     high = min(low + 1, len(ranked) - 1)
+    if ranked[low] == ranked[high]:
+        return ranked[low]
     return ranked[low] + (ranked[high] - ranked[low]) * (place - low)
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import isfinite
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -104,7 +105,9 @@ def _cut_by_itself(slices: Slices, long_keys: Callable[[Column], LongKeys | str]
     long = long_keys(slices.number)
     if isinstance(long, str):
         return long
-    length = max(slices.length, type(slices.length)(long.length))
+    length = slices.length
+    if isfinite(long.length):
+        length = max(length, type(length)(long.length))
     return replace(slices, length=length, long=long)
 
 

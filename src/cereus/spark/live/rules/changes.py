@@ -54,6 +54,15 @@ class RulesTask:
 _RUNNING: dict[RulesTask, list[CompiledRule]] = {}
 """The rules that ran last in this process. A worker makes an executor anew when a bucket comes back
 to it from another worker, and does not compile again what is here."""
+MOST_RUNNING = 8
+"""Streams of rules whose rules are kept, those that ran last."""
+
+
+def _keep_running(task: RulesTask, rules: list[CompiledRule]) -> None:
+    _RUNNING.pop(task, None)
+    _RUNNING[task] = rules
+    if len(_RUNNING) > MOST_RUNNING:
+        del _RUNNING[next(iter(_RUNNING))]
 
 
 class RulesExecutor(Executor):
@@ -88,7 +97,7 @@ class RulesExecutor(Executor):
             changes += self.rules.put(rule)
         if complete:
             changes += self.rules.remove(*sorted(set(self.rules.rules) - names))
-        _RUNNING[self.task] = self.rules.running
+        _keep_running(self.task, self.rules.running)
         return self._reported(changes)
 
     def _reported(self, changes: list[RuleChange]) -> pa.RecordBatch:
@@ -129,7 +138,7 @@ class RulesExecutor(Executor):
             schema=self._events,
             limits=self.task.limits,
         )
-        _RUNNING[self.task] = self.rules.running
+        _keep_running(self.task, self.rules.running)
 
     @property
     def events(self) -> pa.Table | None:

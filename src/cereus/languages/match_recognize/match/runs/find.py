@@ -234,8 +234,11 @@ def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
     """How many rows runs may read before the next aid is made, or the limit is reached."""
     most = limits.steps_per_event
     last = -1 if most is None else most * rows + FREE_WORK
-    for work in aids:
-        yield last if work < 0 else work if last < 0 else min(work, last)
+    reached = False
+    while not reached:
+        work = next(aids)
+        reached = last >= 0 and not 0 <= work < last
+        yield last if reached else work
     raise LimitError(
         f"runs have read more than {most:,} rows for each row (limit steps_per_event)",
         hint="use WITHIN, or raise the limit: Limits(steps_per_event=…)",

@@ -8,7 +8,7 @@ multiplied away. What is not of this kind raises `NotLinear`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,31 @@ class SlotTotal:
 
 
 LENGTH = SlotTotal(-1, codes.MATCH_LENGTH)
-Terms = dict[SlotTotal | None, Any]
-"""Coefficients, numbers or arrays (NaN for NULL); that of None is not multiplied with a total."""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A number, or one for each row (NaN for NULL). What it was computed from is nowhere larger
+    than `size`, which bounds how far it is rounded: of a difference of large numbers little may be
+    left. The size of what is infinite is infinite."""
+
+    value: Any
+    size: float
+
+    @staticmethod
+    def of(value: Any) -> Coefficient:
+        return Coefficient(value, float(np.nanmax(np.abs(value), initial=0)))
+
+    def __add__(self, other: Coefficient) -> Coefficient:
+        return Coefficient(self.value + other.value, self.size + other.size)
+
+    def __mul__(self, other: Coefficient) -> Coefficient:
+        return Coefficient(self.value * other.value, self.size * other.size)
+
+
+ONE, MINUS_ONE, NOTHING = Coefficient(1.0, 1.0), Coefficient(-1.0, 1.0), Coefficient(0.0, 0.0)
+Terms = dict[SlotTotal | None, Coefficient]
+"""The coefficients of totals; that of None is not multiplied with one."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +88,7 @@ def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[
         for over, under in _differences(part):
             try:
                 with np.errstate(all="ignore"):
-                    difference = _added(reader.read(over), _times(-1.0, reader.read(under)))
+                    difference = _added(reader.read(over), _times(MINUS_ONE, reader.read(under)))
             except NotLinear:
                 continue
             if reader.farthest >= FAR or any(total is not None for total in difference.over):
@@ -102,23 +125,25 @@ class _Reader:
     def read(self, node: ex.Expression) -> Quotient:
         leaves = [self.part.leaves[name] for name in names_in(node)]
         if not leaves:
-            return Quotient({None: _numbers(value_of(node, {}))})
+            return Quotient({None: Coefficient.of(_numbers(value_of(node, {})))})
         bases = {self.lowering.base(leaf) for leaf in leaves}
         if len(bases) == 1:
             (base,) = bases
             if isinstance(base, Base) and (back := self.rows_back(base)) is not None:
                 self.farthest = max(self.farthest, back)
-                numbers = _numbers(self.lowering.columns.vector(node, self.part, base))
-                return Quotient({None: _moved(numbers, back)})
+                vector = self.lowering.columns.vector(node, self.part, base)
+                if back and _is_known_without_a_row(vector):
+                    raise NotLinear
+                return Quotient({None: Coefficient.of(_moved(_numbers(vector), back))})
         match node:
             case ex.Attribute((name,)):
                 return self.total(self.part.leaves[name])
             case ex.Negate(operand):
-                return _times(-1.0, self.read(operand))
+                return _times(MINUS_ONE, self.read(operand))
             case ex.Arithmetic("+", left, right):
                 return _added(self.read(left), self.read(right))
             case ex.Arithmetic("-", left, right):
-                return _added(self.read(left), _times(-1.0, self.read(right)))
+                return _added(self.read(left), _times(MINUS_ONE, self.read(right)))
             case ex.Arithmetic("*", left, right):
                 return _multiplied(self.read(left), self.read(right))
             case ex.Arithmetic("/", left, right):
@@ -127,7 +152,7 @@ class _Reader:
 
     def rows_back(self, base: Base) -> int | None:
         """How far before the row at hand a place is; None where that differs. Where there is no
-        such row, the condition is not true, whatever is read."""
+        such row, what is NULL there makes no condition true, whatever is read instead."""
         if base.label or base.first or base.best is not None:
             return None
         if base.members is None:
@@ -143,8 +168,8 @@ class _Reader:
         members = self.lowering.bound.clause.members(leaf.variable)
         if leaf.argument is None:
             if leaf.variable is None:
-                return Quotient({LENGTH: 1.0})
-            return Quotient({SlotTotal(self.group(("count", members)).at): 1.0})
+                return Quotient({LENGTH: ONE})
+            return Quotient({SlotTotal(self.group(("count", members)).at): ONE})
         if NUMBER in names_in(leaf.argument):
             raise NotLinear
         group = self.group(("sum", members, repr(leaf.argument)))
@@ -154,15 +179,15 @@ class _Reader:
         )
         match leaf.function:
             case "count":
-                return Quotient({count: 1.0})
+                return Quotient({count: ONE})
             case "sum" | "count_if":
-                return Quotient({total: 1.0})
+                return Quotient({total: ONE})
             case "avg":
-                return Quotient({total: 1.0}, {count: 1.0})
+                return Quotient({total: ONE}, {count: ONE})
             case "bool_and":  # true, where it is 0
-                return Quotient({total: 1.0, count: -1.0})
+                return Quotient({total: ONE, count: MINUS_ONE})
             case "bool_or":
-                return Quotient({total: 1.0, None: -1.0})
+                return Quotient({total: ONE, None: MINUS_ONE})
         raise NotLinear
 
     def group(self, key: Any) -> Any:
@@ -174,16 +199,16 @@ class _Reader:
         if right.under is not None:
             raise NotLinear
         if right.over.keys() == {None}:
-            by = np.asarray(right.over[None], np.float64)
-            return _times(np.where(by == 0, np.nan, 1 / by), left)
+            by = np.asarray(right.over[None].value, np.float64)
+            return _times(Coefficient.of(np.where(by == 0, np.nan, 1 / by)), left)
         positive = all(self.is_positive(total, given) for total, given in right.over.items())
         if left.under is not None or not positive:
             raise NotLinear
         return Quotient(left.over, right.over)
 
-    def is_positive(self, total: SlotTotal | None, coefficient: Any) -> bool:
+    def is_positive(self, total: SlotTotal | None, coefficient: Coefficient) -> bool:
         """Whether a coefficient, and what it is multiplied with, is never negative."""
-        return bool(np.all(coefficient >= 0)) and (total is None or self.only_grows(total))
+        return bool(np.all(coefficient.value >= 0)) and (total is None or self.only_grows(total))
 
     def only_grows(self, total: SlotTotal) -> bool:
         columns = self.lowering.columns
@@ -205,6 +230,12 @@ def _numbers(vector: Vector) -> Any:
     return numbers if valid is None else np.where(valid, numbers, np.nan)
 
 
+def _is_known_without_a_row(vector: Vector) -> bool:
+    """Whether there is a value where there is no row, as CASE and coalesce have: the last entry."""
+    valid = vector.validity()
+    return valid is None or bool(valid[-1])
+
+
 def _moved(numbers: Any, back: int) -> Any:
     """The numbers of the rows so many before; NaN where there is none."""
     if np.ndim(numbers) == 0 or back == 0:
@@ -212,11 +243,11 @@ def _moved(numbers: Any, back: int) -> Any:
     return np.concatenate([np.full(min(back, len(numbers)), np.nan), numbers[:-back]])
 
 
-def _times(by: Any, quotient: Quotient) -> Quotient:
+def _times(by: Coefficient, quotient: Quotient) -> Quotient:
     return Quotient(_scaled(quotient.over, by), quotient.under)
 
 
-def _scaled(terms: Terms, by: Any) -> Terms:
+def _scaled(terms: Terms, by: Coefficient) -> Terms:
     return {total: coefficient * by for total, coefficient in terms.items()}
 
 
@@ -239,8 +270,12 @@ def _added(left: Quotient, right: Quotient) -> Quotient:
 
 
 def _same(left: Terms, right: Terms) -> bool:
-    return left.keys() == right.keys() and all(np.all(left[each] == right[each]) for each in left)
+    return left.keys() == right.keys() and all(
+        np.all(left[each].value == right[each].value) for each in left
+    )
 
 
-def _sum(left: Mapping[SlotTotal | None, Any], right: Mapping[SlotTotal | None, Any]) -> Terms:
-    return {total: left.get(total, 0.0) + right.get(total, 0.0) for total in {**left, **right}}
+def _sum(left: Terms, right: Terms) -> Terms:
+    return {
+        total: left.get(total, NOTHING) + right.get(total, NOTHING) for total in {**left, **right}
+    }

@@ -17,7 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.slots.linear import SlotTotal, Terms, linear_conditions
+from cereus.languages.match_recognize.match.slots.linear import (
+    NOTHING,
+    SlotTotal,
+    Terms,
+    linear_conditions,
+)
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 from cereus.languages.match_recognize.match.stretches.blocks import RowBlocks
@@ -38,7 +43,8 @@ Update = tuple[int, int]
 MOST_ROWS = 1 << 22
 """Rows that lines are drawn over; the envelopes of as many may take a gigabyte."""
 MOST_LINES = 16
-"""Conditions, each for one loop, at most."""
+"""Conditions, each for one loop, at most; fewer where there are many rows, so that all of them take
+no more than four of so many rows."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +117,13 @@ def row_lines(
     if len(rows.sets) > MOST_ROWS:
         return None
     maker = _Maker(tables, rows, bounds)
+    most = min(MOST_LINES, 4 * MOST_ROWS // max(1, len(rows.sets)))
     names = lowering.variables
     lines: list[Line] = []
     for loop, label in _waits(tables, blocks):
         for terms in linear_conditions(lowering, names[loop], names[label]):
             line = maker.line(loop, label, terms)
-            if line is not None and len(lines) < MOST_LINES:
+            if line is not None and len(lines) < most:
                 lines.append(line)
     if not lines:
         return None
@@ -165,14 +172,15 @@ class _Maker:
     def line(self, loop: int, label: int, terms: Terms) -> Line | None:
         """None where several coefficients differ from row to row, or numbers are too large."""
         with np.errstate(all="ignore"):
-            intercepts = np.zeros(self.count) + self.of_rows(terms.get(None, 0.0))
+            alone = terms.get(None, NOTHING)
+            intercepts = np.zeros(self.count) + self.of_rows(alone.value)
             slopes = np.zeros(self.count)
-            margin = float(np.nanmax(np.abs(intercepts), initial=0)) * EPSILON * ROUNDINGS
+            margin = alone.size * EPSILON * ROUNDINGS
             added, steep = [], 0
             for total, given in terms.items():
                 if total is None:
                     continue
-                factor = self.of_rows(given)
+                factor = self.of_rows(given.value)
                 constant = np.ndim(factor) == 0
                 if constant and factor == 0:
                     continue
@@ -181,7 +189,7 @@ class _Maker:
                 before = -1 if by_loop is None else self.before(by_loop)
                 coefficient = float(factor) if constant else 0.0
                 added.append(Added(total.slot, total.kind, coefficient, before))
-                margin += float(np.nanmax(np.abs(factor), initial=0)) * self.rounding(total)
+                margin += given.size * self.rounding(total)
                 if not constant:
                     slopes, steep = factor, steep + 1
         if steep > 1 or not np.isfinite(margin):
@@ -189,12 +197,14 @@ class _Maker:
         never = np.isnan(intercepts) | np.isnan(slopes) | ~self.possible(label)
         intercepts = np.where(never, -np.inf, intercepts)
         slopes = np.where(never, 0.0, slopes)
-        if not (np.isfinite(intercepts) | never).all() or not np.isfinite(slopes).all():
-            return None
+        highest = float(np.abs(intercepts[~never]).max(initial=0))
+        steepest = float(np.abs(slopes).max(initial=1))
+        if not np.isfinite(4 * highest * steepest):
+            return None  # where lines meet is found by products of differences
         return Line(loop, label, intercepts, slopes, margin, tuple(added))
 
-    def of_rows(self, coefficient: Any) -> Any:
-        return coefficient if np.ndim(coefficient) == 0 else coefficient[: self.count]
+    def of_rows(self, value: Any) -> Any:
+        return value if np.ndim(value) == 0 else value[: self.count]
 
     def possible(self, label: int) -> npt.NDArray[np.bool_]:
         """The rows that a state of this variable can read."""
@@ -251,7 +261,10 @@ class _Maker:
         return largest * EPSILON * (steps + ROUNDINGS)
 
     def largest(self, update: Update) -> float:
-        """The sum of the sizes of what all rows of a partition add, at most."""
+        """The sum of the sizes of what all rows of a partition add, at most. Where sums from the
+        first row on have no more digits than others, that of all rows."""
         sums = np.zeros(self.count + 1)
         np.cumsum(np.abs(self.steps(update)), out=sums[1:])
+        if np.finfo(np.longdouble).eps > EPSILON / 2:
+            return float(sums[-1])
         return float(np.diff(sums[self.bounds]).max(initial=0))

@@ -8,6 +8,8 @@ from typing import Any
 
 import cython
 
+LARGE = cython.declare(cython.double, 1e270)
+SCALE = cython.declare(cython.double, 2.0**200)
 SPLITTER = cython.declare(cython.double, 134217729.0)
 """2 to the power of 27, and 1: parts a float into two of half its digits (T. J. Dekker, 1971)."""
 
@@ -102,9 +104,9 @@ def _between(
     cython.declare(total=cython.double, part=cython.double)
     if low - low != 0 or high - high != 0:
         return (1 - share / of) * low + share / of * high
+    if low < -LARGE or high > LARGE:  # their difference, or a product of it, may be too large
+        return _between(low / SCALE, high / SCALE, share, of) * SCALE
     apart = high - low
-    if apart - apart != 0:
-        return low * (1 - share / of) + high * (share / of)
     part = apart - high
     rest = (high - (apart - part)) - (low + part)
     way = apart * share
