@@ -297,7 +297,7 @@ def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watche
     with Served(GivenFiles(), PlayLimits(seconds=4)) as slow:
         seen = watched()
         query = "SELECT%20*%20WHERE%20(SELL%20OR%20BUY)%2B"
-        seen.page.set_default_timeout(60_000)
+        seen.page.set_default_timeout(180_000)
         seen.page.goto(slow.address + MARKET + query)
         seen.page.locator(".failed", has_text="longer than 4 seconds").wait_for()
         ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")
