@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # `ci` draws the same examples in every run; `dev` draws new ones and keeps the failures.
 settings.register_profile(
     "dev",
-    max_examples=volume(25, 60),
+    max_examples=volume(25, 50),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

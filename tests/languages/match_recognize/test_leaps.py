@@ -213,7 +213,7 @@ def test_starts_that_wait_for_what_is_linear_in_sums_read_few_rows(
 ) -> None:
     text = f"""MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
         PATTERN (a+ b) DEFINE {condition})"""
-    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(1_200)
     found = query.run(table, threads=1)
     assert found.costs.steps < 40 * table.num_rows
     leaping.setattr(find, "row_lines", lambda *_: None)
@@ -223,7 +223,7 @@ def test_starts_that_wait_for_what_is_linear_in_sums_read_few_rows(
 def test_alternatives_that_rows_tell_apart_leap(leaping: pytest.MonkeyPatch) -> None:
     text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f, count(*) AS n
         PATTERN ((a | b)+ c) DEFINE a AS x < 50, b AS x >= 50, c AS sum(a.x) > 2 * sum(b.x))"""
-    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(4_000)
+    query, table = cereus.compile(text, dialect="match_recognize"), waiting_table(1_200)
     assert query.run(table, threads=1).costs.steps < 40 * table.num_rows
 
 
@@ -242,7 +242,7 @@ def test_alternatives_as_one_state_change_no_answer(
 ) -> None:
     for seed in range(block, 2 * volume(15, 80), 2):
         draw = Random(1_000 + seed)
-        text, table = drawn_apart(draw), drawn_table(draw, draw.choice([60, 200, 500]))
+        text, table = drawn_apart(draw), drawn_table(draw, draw.choice([60, 120, 250]))
         found = emitted(text, table)
         with leaping.context() as patch:
             patch.setattr(find, "blocks", lambda *_: None)
