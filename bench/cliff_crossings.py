@@ -43,6 +43,10 @@ STRATEGIES = (
     ceql("strategies side by side in AND", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) AND "
          f"LAST({PAIR} FILTER {ORDER} AND {LARGE}) {SECOND}"),
     ceql("strategy in ALL", f"NEXT({PAIR} FILTER {EQUAL} AND {LARGE}) ALL ({C}) {SECOND}"),
+    ceql("NEXT in ALL, every event", f"NEXT({PAIR} FILTER {EQUAL}) ALL ({C}) {SECOND}"),
+    ceql("LAST in ALL, order, every event", f"LAST({PAIR} FILTER {ORDER}) ALL ({C}) {SECOND}"),
+    ceql("COUNT of NEXT inside, every event", f"NEXT({PAIR} FILTER {EQUAL}) ; SELL AS c {SECOND}",
+         select="COUNT(*)"),
     ceql("STRICT around NEXT, every event", f"NEXT({PAIR} FILTER {EQUAL}) ; SELL AS c {SECOND}",
          select="STRICT *"),
     ceql("LAST behind a colon, every event", f"SELL AS d : LAST({PAIR} FILTER {ORDER}) {SECOND}"),

@@ -7,7 +7,6 @@ five runs, because machines are shared and noisy.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 import cereus
+from bench.timing import best
+from cereus.bench.measuring import listed
 
 PROGRAM = (
     "repeat (BUY ; (try SELL[sold] unless HALT | CANCEL[cancelled]) ; (QUOTE | HALT ; BUY[again]))"
@@ -44,12 +45,8 @@ def events(count: int, *, encoded: bool) -> pa.Table:
 
 def measured(query: cereus.Query, table: pa.Table) -> tuple[float, int]:
     """Million events a second, and the rows that came out."""
-    best, rows = float("inf"), 0
-    for _ in range(5):
-        begin = time.process_time()
-        rows = sum(batch.num_rows for batch in query.batches(table))
-        best = min(best, time.process_time() - begin)
-    return table.num_rows / best / 1e6, rows
+    seconds = best(lambda: listed(query, table))
+    return table.num_rows / seconds / 1e6, listed(query, table)
 
 
 def report(text: str, dialect: str, table: pa.Table, cases: Cases) -> None:

@@ -34,8 +34,8 @@ from cereus.engine.parallel.run import ParallelRun
 TIMES_OVER = 16
 ROUNDS = 3
 CLOCK_ROUNDS = 5
-SMALL_ROUNDS = 15
-SMALL = (65_536, 131_072, 262_144, 400_000, 600_000)
+SMALL_ROUNDS = 7
+SMALL = (131_072, 262_144, 524_288, 1_048_576)
 KEYED = cereus.Stream(type="type", time="stock_time", unit="ms", keys="name")
 ROWS = cereus.Stream(time="stock_time", unit="ms")
 
@@ -236,15 +236,15 @@ def clock(threads: int, words: tuple[str, ...]) -> None:
 
 def small(threads: int, words: tuple[str, ...]) -> None:
     """A table by the clock: short runs."""
-    whole = long_stream(2)
+    whole = long_stream(-(-SMALL[-1] // stocks()[0].num_rows))
     print(f"ms of one thread, and how many times as fast {threads} are, by the clock")
-    print(f"{'':40}" + "".join(f"{size:>18,}" for size in SMALL))
+    print(f"{'':40}" + "".join(f"{size:>18,}" for size in SMALL) + f"{'machine':>9}")
     for case in chosen(words):
         cells = []
         for size in SMALL:
             _, one, several = clocked(case, whole.slice(0, size), threads, SMALL_ROUNDS)
             cells.append(f"{1e3 * one:11.1f}{one / several:6.2f}×")
-        print(f"{case.name:40}{''.join(cells)}", flush=True)
+        print(f"{case.name:40}{''.join(cells)}{machine():8.2f}×", flush=True)
 
 
 def main(threads: int = 2, words: tuple[str, ...] = ()) -> None:

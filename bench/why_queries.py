@@ -41,6 +41,24 @@ CEQL = _asked("ceql", {
             "b[volume > 9000] AND c[volume > 50000] WITHIN 10 seconds",
     "consumption": "SELECT * WHERE SELL AS a ; BUY AS b FILTER a[volume > 20000] AND "
                    "b[volume > 20000] WITHIN 10 seconds CONSUME BY ANY",
+    "LAST of a plus": "SELECT LAST * WHERE SELL AS a ; BUY+ AS b FILTER a[volume > 20000] AND "
+                      "b[volume > 20000] AND a.name = b.name WITHIN 1 second",
+    "MAX": "SELECT MAX * WHERE SELL AS a ; BUY+ AS b ; SELL AS c FILTER a[volume > 20000] AND "
+           "b[volume > 20000] AND c[volume > 50000] WITHIN 1 second",
+    "ALL": "SELECT * WHERE SELL AS a ALL BUY AS b FILTER a[volume > 50000] AND b[volume > 50000] "
+           "WITHIN 100 milliseconds",
+    "OR": "SELECT * WHERE (SELL AS a OR BUY AS b) ; SELL AS c FILTER a[volume > 50000] AND "
+          "b[volume > 50000] AND c[volume > 90000] WITHIN 1 second",
+    "STRICT": "SELECT STRICT * WHERE SELL AS a ; BUY AS b ; SELL AS c FILTER a[volume > 9000] AND "
+              "c[volume > 9000] WITHIN 100 events",
+    "keys and consumption": "SELECT * WHERE SELL AS a ; BUY AS b ; SELL AS c FILTER "
+                            "a[volume > 9000] AND b[price > 100] PARTITION BY name "
+                            "WITHIN 10 seconds CONSUME BY ANY",
+    "no window": "SELECT NEXT * WHERE SELL AS a ; BUY AS b ; SELL AS c FILTER a[volume > 50000] "
+                 "AND b[volume > 50000] AND c[volume > 100000]",
+    "rising": "SELECT * WHERE SELL AS a ; SELL AS b ; SELL AS c FILTER a[volume > 4000] AND "
+              "a.volume * 2 < b.volume AND b.volume * 2 < c.volume AND a.name = b.name AND "
+              "b.name = c.name WITHIN 1 second",
 })  # fmt: skip
 SREMO = _asked("sremo", {
     "any": "any({SELL: name = 'INTC' AND volume > 20000}, {BUY: name = 'RIMM'}) "
@@ -50,6 +68,9 @@ SREMO = _asked("sremo", {
     "next": "next({SELL: name = 'INTC'}, {BUY: name = 'RIMM' AND volume > 90000}) WITHIN 1 second",
     "negation": "{SELL: name = 'INTC'} . !(skip* . skip{SELL: name = 'RIMM'} . skip*) . "
                 "{BUY: name = 'RIMM' AND volume > 50000} WITHIN 1 second",
+    "contiguous": "{SELL: volume > 9000} . {BUY: volume > 9000} . {SELL: volume > 9000}",
+    "plus": "any({SELL: name = 'INTC' AND volume > 9000}, {BUY: name = 'RIMM' AND volume > 9000}+,"
+            " {SELL: volume > 90000}) WITHIN 1 second",
 })  # fmt: skip
 SASE = _asked("sase", {
     "next": "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE skip_till_next_match(a, b, c) { [name] AND "
@@ -64,12 +85,25 @@ SASE = _asked("sase", {
               "[name] AND a.volume > 20000 AND b[i].price > b[i-1].price } WITHIN 1 second",
     "negation": "PATTERN SEQ(SELL a, ~(SELL x), BUY b) WHERE skip_till_next_match(a, b) { [name] "
                 "AND a.volume > 20000 AND b.volume > 20000 AND x.volume > 9000 } WITHIN 1 second",
+    "leading negation": "PATTERN SEQ(~(SELL x), SELL a, BUY b) WHERE skip_till_next_match(a, b) { "
+                        "[name] AND a.volume > 20000 AND b.volume > 20000 AND x.volume > 4000 } "
+                        "WITHIN 1 second",
+    "trailing negation": "PATTERN SEQ(SELL a, BUY b, ~(SELL x)) WHERE skip_till_next_match(a, b) "
+                         "{ [name] AND a.volume > 20000 AND b.volume > 20000 } WITHIN 1 second",
+    "partition contiguity": "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE partition_contiguity(a, b, c)"
+                            " { [name] AND a.volume > 4000 AND b.volume > 4000 AND "
+                            "c.price > 2 * a.price } WITHIN 10 seconds",
+    "aggregate": "PATTERN SEQ(SELL a, BUY+ b[], SELL c) WHERE skip_till_next_match(a, b[], c) { "
+                 "[name] AND a.volume > 20000 AND sum(b[].volume) > 1000000 AND c.volume > 9000 } "
+                 "WITHIN 1 second",
 })  # fmt: skip
 PAR = _asked("par", {
     "sequence": "repeat (BUY(volume > 50000) ; SELL(volume > 90000)[pair])",
     "preemption": "repeat (try BUY(name = 'INTC') ; SELL(volume > 90000)[pair] "
                   "unless SELL(volume > 4000))",
     "a wrong constant": "repeat (BUY(volume > 1000000) ; SELL[sold])",
+    "choice": "repeat ((BUY(volume > 50000) ; SELL(volume > 90000)[pair]) | "
+              "SELL(volume > 500000)[big])",
 })  # fmt: skip
 PAR_KEYED = _asked("par", {
     "keys": "repeat (BUY(volume > 20000) ; SELL(volume > 50000)[pair])",
@@ -79,6 +113,7 @@ ALGEBRA = _asked("algebra", {
     "conjunction": "(BUY(volume > 90000) + SELL(volume > 50000))_1000",
     "negation": "(BUY(volume > 50000) ; SELL(volume > 50000)) - SELL(volume > 4000)",
     "a wrong constant": "(BUY(volume > 1000000) ; SELL(volume > 4000))_1000",
+    "three steps": "(BUY(volume > 50000) ; SELL(volume > 50000) ; BUY(volume > 50000))_100",
 })  # fmt: skip
 
 
@@ -94,6 +129,21 @@ MATCH_RECOGNIZE = _asked("match_recognize", {
                        "u AS price > PREV(price), e AS volume > 90000"),
     "first": _clause("PATTERN (a b+ c) DEFINE a AS volume > 20000, b AS price < FIRST(a.price), "
                      "c AS price > 2 * a.price"),
+    "W-shape": _clause("PATTERN (s d+ u+ w+ v+ e) DEFINE d AS price < PREV(price), "
+                       "u AS price > PREV(price), w AS price < PREV(price), "
+                       "v AS price > PREV(price), e AS volume > 90000"),
+    "SUBSET": _clause("AFTER MATCH SKIP PAST LAST ROW PATTERN (a b+ c) SUBSET u = (a, b) DEFINE "
+                      "a AS volume > 9000, b AS price < AVG(u.price), "
+                      "c AS volume > 90000 AND price > 2 * LAST(u.price)"),
+    "aggregate": _clause("PATTERN (a b* c) DEFINE a AS volume > 9000, b AS SUM(b.volume) < 1000, "
+                         "c AS price > 1.5 * a.price"),
+    "alternation": _clause("PATTERN ((a | b) c{2,4} d) DEFINE a AS volume > 50000, "
+                           "b AS price > 1000, c AS type = 'BUY', d AS volume > 50000"),
+    "PERMUTE": _clause("PATTERN (PERMUTE(a, b, c)) DEFINE a AS volume > 9000 AND type = 'BUY', "
+                       "b AS volume > 9000 AND type = 'SELL', c AS volume > 20000"),
+    "exclusion": _clause("ALL ROWS PER MATCH PATTERN (a {- b* -} c) DEFINE a AS volume > 20000, "
+                         "b AS volume < 100, c AS volume > 20000"),
+    "reluctant": _clause("PATTERN (a b*? c) DEFINE a AS volume > 50000, c AS volume > 90000"),
 })  # fmt: skip
 
 ASKED = (*CEQL, *SREMO, *SASE, *PAR, *PAR_KEYED, *ALGEBRA, *MATCH_RECOGNIZE)
