@@ -53,8 +53,11 @@ COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/t
 	tests/languages/ceql/test_gathering.py tests/languages/ceql/test_exception_compares.py \
 	tests/languages/ceql/test_rules.py tests/languages/sase/test_engine.py \
 	tests/languages/algebra/test_detection.py tests/languages/par/test_run.py \
-	tests/languages/match_recognize/test_leaps.py \
+	tests/languages/match_recognize/test_leaps.py tests/languages/match_recognize/test_extremes.py \
 	tests/engine/ingest tests/safety/test_metamorphic.py tests/safety/test_tables.py -m "not spark"
+# More of them, which take long uncompiled.
+ONLY_COMPILED = tests/languages/match_recognize/test_lines.py tests/languages/match_recognize/test_kinds.py \
+	tests/engine/parallel tests/engine/rules tests/rules
 
 .PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan golden bench install clean help
 
@@ -88,7 +91,7 @@ test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
 	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
-	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) tests/engine/kernel tests/engine/parallel \
+	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) $(ONLY_COMPILED) tests/engine/kernel \
 		$(PYTEST_ARGS)
 
 # Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
@@ -101,7 +104,8 @@ test-asan: install
 	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
-		$(PYTEST) -p tests.safety.tiny $(COMPILED) tests/engine/snapshots/test_crafted.py $(PYTEST_ARGS)
+		$(PYTEST) -p tests.safety.tiny $(COMPILED) $(ONLY_COMPILED) tests/engine/snapshots/test_crafted.py \
+		$(PYTEST_ARGS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden

@@ -4,6 +4,7 @@ it whose conditions hold is the match (SQL:2016, R010; ISO/IEC 19075-5, sections
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from cereus.errors import DataError
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
 from cereus.reference import match_recognize_lists as lists
-from cereus.reference.conditions import compare, evaluate, read
+from cereus.reference.conditions import Known, compare, evaluate, read
 
 Row = Mapping[str, Any]
 
@@ -368,17 +369,17 @@ def value(node: ex.Expression, view: View) -> Any:
 def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
     match node:
         case ex.Attribute() | tree.Classifier() | tree.Step():
-            return ex.Literal(_navigated(node, view))
+            return Known(_navigated(node, view))
         case tree.Aggregate(function, arguments, star, variable, semantics):
             of = variable if star else _variable(*arguments)
             rows = _places(of, semantics is tree.Semantics.FINAL, view)
-            return ex.Literal(len(rows) if star else _over(function, arguments, rows, view))
+            return Known(len(rows) if star else _over(function, arguments, rows, view))
         case tree.Taken(function, collection, arguments):
             values = _looked_up(collection, view)
-            assert isinstance(values, ex.Literal)
-            return ex.Literal(lists.taken(function, values.value, [a.value for a in arguments]))
+            assert isinstance(values, Known)
+            return Known(lists.taken(function, values.value, [a.value for a in arguments]))
         case tree.MatchNumber():
-            return ex.Literal(view.match.number)
+            return Known(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))
 
 
@@ -424,11 +425,11 @@ def _of_row(argument: ex.Expression, row: int, view: View) -> Any:
             case tree.Classifier():
                 at = row - view.match.start
                 inside = 0 <= at < len(view.match.labels)
-                return ex.Literal(view.match.labels[at] if inside else None)
+                return Known(view.match.labels[at] if inside else None)
             case tree.MatchNumber():
-                return ex.Literal(view.match.number)
+                return Known(view.match.number)
             case ex.Attribute(path):
-                return ex.Literal(read(view.rows[row], path))
+                return Known(read(view.rows[row], path))
         return ex.rebuild(node, named)
 
     return evaluate(named(argument), {})
@@ -465,10 +466,12 @@ def _over(
         case "percentile":
             return _percentile(known, more[0][0])
         case "variance" | "var_samp" | "stddev" | "stddev_samp":
-            spread = statistics.variance(known) if len(known) > 1 else None
+            spread = _spread(statistics.variance, known) if len(known) > 1 else None
             return spread if spread is None or function.startswith("var") else spread**0.5
         case "var_pop" | "stddev_pop":
-            return (statistics.pvariance if function == "var_pop" else statistics.pstdev)(known)
+            return _spread(
+                statistics.pvariance if function == "var_pop" else statistics.pstdev, known
+            )
         case "bool_and" | "every":
             return all(known)
         case "bool_or":
@@ -486,9 +489,14 @@ def _percentile(known: Sequence[Any], part: float) -> float | None:
     place = part * (len(ranked) - 1)
     low = int(place)
     high = min(low + 1, len(ranked) - 1)
-    if ranked[low] == ranked[high]:
+    if ranked[low] == ranked[high] or place == low:
         return ranked[low]
-    return ranked[low] + (ranked[high] - ranked[low]) * (place - low)
+    return (low + 1 - place) * ranked[low] + (place - low) * ranked[high]
+
+
+def _spread(of: Callable[[Sequence[Any]], float], known: Sequence[Any]) -> float:
+    """NaN where a number is infinite: it is infinitely far from the mean, which is infinite."""
+    return of(known) if all(map(math.isfinite, known)) else math.nan
 
 
 def _at_extreme(function: str, every: list[Any], compared: list[Any]) -> Any:

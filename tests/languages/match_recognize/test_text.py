@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 import cereus
 from cereus.errors import CereusError, QueryError
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.print import interval_text
 from cereus.languages.match_recognize.text import parse, to_text
 from tests.languages.match_recognize.random_clauses import (
     OF_AGGREGATES,
@@ -266,3 +268,17 @@ def test_a_column_that_is_named_twice_is_emitted_twice() -> None:
 def test_what_is_expected_in_a_pattern_is_said_in_its_signs() -> None:
     with pytest.raises(QueryError, match=re.escape("'$', '(', ')', '^', '{-', '|', PERMUTE")):
         parse("MATCH_RECOGNIZE (MEASURES x AS m PATTERN (a = b))")
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (timedelta(days=2), "'2' DAY"),
+        (timedelta(hours=25), "'25' HOUR"),
+        (timedelta(seconds=90), "'90' SECOND"),
+        (timedelta(milliseconds=1500), "'1.5' SECOND"),
+        (timedelta(microseconds=1), "'0.000001' SECOND"),
+    ],
+)
+def test_lengths_of_time_are_written_as_sql_writes_them(length: timedelta, text: str) -> None:
+    assert interval_text(length) == f"INTERVAL {text}"

@@ -71,6 +71,26 @@ def test_what_every_start_may_wait_for_says_so(condition: str) -> None:
     assert bounded.warnings == []
 
 
+@pytest.mark.parametrize(
+    ("partition", "pattern", "warned"),
+    [("", "a b* c", True), ("PARTITION BY y", "a b* c", False), ("", "a b c", False)],
+)
+def test_a_key_that_is_compared_in_one_partition_says_so(
+    partition: str, pattern: str, warned: bool
+) -> None:
+    text = f"""MATCH_RECOGNIZE ({partition} ORDER BY ts MEASURES 1 AS m PATTERN ({pattern})
+        DEFINE b AS y != a.y OR x < a.x, c AS y = a.y AND x > a.x)"""
+    query = cereus.compile(text, dialect="match_recognize", schema=SCHEMA)
+    assert any("PARTITION BY y is faster" in each for each in query.warnings) == warned
+
+
+@pytest.mark.parametrize("condition", ["y != a.y", "NOT (y = a.y)", "y = b.y"])
+def test_what_wants_no_equal_rows_needs_no_partition(condition: str) -> None:
+    text = f"MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS m PATTERN (a b+) DEFINE b AS {condition})"
+    warnings = cereus.compile(text, dialect="match_recognize", schema=SCHEMA).warnings
+    assert not any("PARTITION BY" in each for each in warnings)
+
+
 @pytest.mark.parametrize(("other", "warned"), [("y = 'q'", False), ("x > 3", True)])
 def test_alternatives_that_are_added_up_say_so_unless_rows_tell_them_apart(
     other: str, warned: bool

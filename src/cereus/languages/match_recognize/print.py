@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from decimal import Decimal
 from enum import IntEnum
 
 from cereus.expr import tree as ex
 from cereus.expr.print import Level, Printed, Printer, path_text
 from cereus.languages.match_recognize import tree
-from cereus.syntax.literals import duration_text, quote_name
+from cereus.syntax.literals import quote_name
+
+SECOND = 1_000_000
+UNITS = (
+    ("DAY", 24 * 3600 * SECOND),
+    ("HOUR", 3600 * SECOND),
+    ("MINUTE", 60 * SECOND),
+    ("SECOND", SECOND),
+)
 
 
 def to_text(clause: tree.Clause) -> str:
@@ -56,8 +65,17 @@ def _skip(skip: tree.Skip) -> str:
 
 
 def within_text(within: tree.Within) -> str:
-    length = duration_text(within.length // timedelta(microseconds=1))
-    return f"WITHIN INTERVAL {length}{' WITH TIMEOUTS' if within.timeouts else ''}"
+    return f"WITHIN {interval_text(within.length)}{' WITH TIMEOUTS' if within.timeouts else ''}"
+
+
+def interval_text(length: timedelta) -> str:
+    """A length of time as SQL writes it: in the largest unit that it has a whole number of, or in
+    seconds."""
+    micros = length // timedelta(microseconds=1)
+    for unit, size in UNITS:
+        if micros % size == 0:
+            return f"INTERVAL '{micros // size}' {unit}"
+    return f"INTERVAL '{Decimal(micros).scaleb(-6).normalize():f}' SECOND"
 
 
 def _subset(subset: tree.Subset) -> str:
@@ -153,6 +171,10 @@ class _Values(Printer):
                 return Level.PRIMARY, f"CLASSIFIER({inside})"
             case tree.MatchNumber():
                 return Level.PRIMARY, "MATCH_NUMBER()"
+            case ex.Literal(timedelta() as length):
+                text = interval_text(abs(length))
+                before = length < timedelta()
+                return (Level.UNARY, f"-{text}") if before else (Level.PRIMARY, text)
             case ex.Attribute(path, str(variable)):
                 return Level.PRIMARY, f"{variable_text(variable)}.{path_text(path)}"
         return super().value(node)

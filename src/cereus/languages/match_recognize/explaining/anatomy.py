@@ -44,12 +44,11 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
     clause = replace(query.clause, rows=tree.Rows.ONE, text=None)
     if clause.within is not None:
         clause = replace(clause, within=replace(clause.within, timeouts=False))
-    plain = query.of(_showing_rows(clause))
     return Anatomy(
-        plain,
+        query.of(_showing_rows(clause)),
         lambda: _steps(query, clause, schema),
         lambda: _loosened(query, clause),
-        plain,
+        query.of(_showing_variables(clause)),
         complete=not _looks_around(clause),
         chain=not any(map(_may_be_nothing, _parts(clause))),
     )
@@ -78,12 +77,21 @@ def _looks_around(clause: tree.Clause) -> bool:
 
 
 def _showing_rows(clause: tree.Clause) -> tree.Clause:
-    """The rows of a match, and those of each variable, as measures."""
-    names = tuple(name for name in clause.variables() if name != GAP)
-    every = tree.Subset(EVERY, names)
+    """The rows of a match as the only measure."""
+    every = tree.Subset(EVERY, _shown(clause))
     others = tuple(each for each in clause.subsets if each.name != EVERY)
-    measures = [_rows(EVERY, POSITIONS), *(_rows(name, name) for name in names)]
-    return replace(clause, subsets=(*others, every), measures=tuple(measures))
+    return replace(clause, subsets=(*others, every), measures=(_rows(EVERY, POSITIONS),))
+
+
+def _showing_variables(clause: tree.Clause) -> tree.Clause:
+    """The rows of a match, and those of each variable, as measures."""
+    shown = _showing_rows(clause)
+    variables = tuple(_rows(name, name) for name in _shown(clause))
+    return replace(shown, measures=(*shown.measures, *variables))
+
+
+def _shown(clause: tree.Clause) -> tuple[str, ...]:
+    return tuple(name for name in clause.variables() if name != GAP)
 
 
 def showing_last_row(clause: tree.Clause, name: str | None) -> tree.Clause:

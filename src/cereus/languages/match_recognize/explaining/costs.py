@@ -71,6 +71,36 @@ def cost_warnings(clause: tree.Clause) -> Iterator[str]:
     """What may take long, or have many runs."""
     yield from _ways(clause)
     yield from _long_waits(clause)
+    yield from _keys(clause)
+
+
+def _keys(clause: tree.Clause) -> Iterator[str]:
+    """Loops without an end over all rows in one partition, where conditions want rows to be equal
+    in a column."""
+    if clause.partition or not _endless(clause):
+        return
+    for each in clause.define:
+        for node in _unnegated(each.condition):
+            match node:
+                case ex.Comparison(
+                    "=", ex.Attribute((left,), here), ex.Attribute((right,), there)
+                ) if left == right and (here or each.variable) != (there or each.variable):
+                    yield (
+                        f"rows of all values of {left} are one partition, and {each.variable} "
+                        f"compares them: PARTITION BY {left} is faster, if rows of other values "
+                        "are not to be part of a match"
+                    )
+                    return
+
+
+def _unnegated(condition: ex.Expression) -> Iterator[ex.Expression]:
+    """A condition and its parts, but for what is inside NOT."""
+    parts = [condition]
+    while parts:
+        part = parts.pop()
+        yield part
+        if not isinstance(part, ex.Not):
+            parts.extend(part.children())
 
 
 def _long_waits(clause: tree.Clause) -> Iterator[str]:
@@ -78,13 +108,7 @@ def _long_waits(clause: tree.Clause) -> Iterator[str]:
     of rows have no narrow bounds for."""
     if clause.within is not None:
         return
-    endless = {
-        node.name
-        for loop in clause.pattern.walk()
-        if isinstance(loop, tree.Quantified) and loop.high is None
-        for node in loop.part.walk()
-        if isinstance(node, tree.Variable)
-    }
+    endless = _endless(clause)
     for each in clause.define:
         of = [members & endless for members in _wide_aggregates(clause, each.condition)]
         if any(names and each.variable not in names for names in of):
@@ -94,6 +118,17 @@ def _long_waits(clause: tree.Clause) -> Iterator[str]:
                 "Limits(steps_per_event=…) says when to stop"
             )
             return
+
+
+def _endless(clause: tree.Clause) -> set[str]:
+    """The variables in loops without an end."""
+    return {
+        node.name
+        for loop in clause.pattern.walk()
+        if isinstance(loop, tree.Quantified) and loop.high is None
+        for node in loop.part.walk()
+        if isinstance(node, tree.Variable)
+    }
 
 
 def _wide_aggregates(clause: tree.Clause, condition: ex.Expression) -> list[frozenset[str]]:

@@ -34,9 +34,11 @@ def words(clause: tree.Clause) -> str:
 def _matching(clause: tree.Clause) -> Iterator[str]:
     yield f"in rows that follow one another, {_part(clause.pattern)}"
     defined = {each.variable: each.condition for each in clause.define}
-    for name in clause.variables():
-        if name in defined:
-            yield f"where {name} is a row {_such(defined[name], name)}"
+    names = [name for name in clause.variables() if name in defined]
+    rows = [f"{name} is a row {_such(defined[name], name)}" for name in names]
+    subsets = [f"{each.name} is {listed(each.members, 'or')}" for each in clause.subsets]
+    if rows or subsets:
+        yield "where " + ", and ".join([*rows, *subsets])
     if clause.order:
         yield f"in the order of {listed(map(_order, clause.order))}"
     if clause.partition:
@@ -113,6 +115,8 @@ def _times(low: int, high: int | None) -> str:
         return "an optional"
     if low == high:
         return number_word(low)
+    if low == 0:
+        return f"up to {number_word(high)}"
     return f"{number_word(low)} to {number_word(high)}"
 
 
@@ -121,8 +125,12 @@ def _condition(part: ex.Expression, name: str) -> str:
         match node:
             case ex.Attribute(_, variable):
                 return replace(node, variable=None) if variable == name else node
-            case tree.Step(function, ex.Attribute() as column) if node.offset in (None, 1):
-                return _of_row(function, column, name) if _is_plain(node) else node
+            case tree.Step(_, ex.Attribute() as column) if _is_plain(node):
+                return _of_row(node, column, name)
+            case tree.Aggregate(function, (ex.Attribute((column,), str()) as read,)) if (
+                function in TOTALS and node.semantics is None
+            ):
+                return replace(read, path=(f"{TOTALS[function]} {column}",))
         return node if isinstance(node, SPECIAL) else ex.rebuild(node, bare)
 
     plain = bare(part)
@@ -132,20 +140,22 @@ def _condition(part: ex.Expression, name: str) -> str:
 
 
 def _is_plain(step: tree.Step) -> bool:
-    """One row away, or the first or last of a variable: what has a name in English."""
+    """Some rows away, or the first or last of a variable: what has a name in English."""
     if step.function in NEIGHBOURS:
-        return True
+        return step.offset != 0
     return step.offset is None and step.semantics is None
 
 
-def _of_row(function: str, column: ex.Attribute, name: str) -> ex.Expression:
+def _of_row(step: tree.Step, column: ex.Attribute, name: str) -> ex.Expression:
     """A column of another row, named as words say it: `the price of the row before`."""
-    if function in NEIGHBOURS:
+    if step.function in NEIGHBOURS:
         known = column.variable in (None, name)
-        row = f"the row {NEIGHBOURS[function]}"
+        far = "" if step.offset is None or step.offset == 1 else f"{number_word(step.offset)} "
+        row = f"the row {far}{NEIGHBOURS[step.function]}"
         return replace(column, variable=row if known else f"{row} the last {column.variable}")
-    return replace(column, variable=f"the {function.lower()} {column.variable or 'row'}")
+    return replace(column, variable=f"the {step.function.lower()} {column.variable or 'row'}")
 
 
 NEIGHBOURS = {"PREV": "before", "NEXT": "behind"}
+TOTALS = {"sum": "total", "avg": "average", "min": "smallest", "max": "largest"}
 SPECIAL = (tree.Step, tree.Aggregate, tree.Classifier, tree.MatchNumber, tree.Taken)

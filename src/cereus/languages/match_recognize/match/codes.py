@@ -91,6 +91,14 @@ MOST_REGISTERS = 256
 # Whether a condition holds for all rows of a block: 1, 0, or
 UNSURE = -1
 
+# How a row is compared with what stays the same.
+ROW_LESS = 0
+ROW_LESS_EQUAL = 1
+ROW_GREATER = 2
+ROW_GREATER_EQUAL = 3
+ROW_EQUAL = 4
+ROW_NOT_EQUAL = 5
+
 # States in which a run may leap over blocks: the match goes on behind them, or may end there.
 GOES_ON = 1
 MAY_END = 2

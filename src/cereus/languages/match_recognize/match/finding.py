@@ -20,7 +20,7 @@ from cereus.languages.match_recognize.match.matching import (
 from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import RowAutomaton, counting
 from cereus.languages.match_recognize.match.rows.two_passes import TwoPasses
-from cereus.languages.match_recognize.match.runs.find import RunStreams, find_runs
+from cereus.languages.match_recognize.match.runs.find import RunStreams, Searched, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
@@ -116,7 +116,8 @@ class Finder:
         given = (bound, automaton, rows, read, masks)
         if self.path is not Path.SEARCH:
             try:
-                runs = find_runs(*given, self.skip, where, times, length, self.limits, self.costs)
+                searched = Searched(*given, self.skip, times, length)
+                runs = find_runs(searched, where, self.limits, self.costs)
             except NotForSlots:
                 pass  # sums of these rows may be too large
             else:

@@ -20,6 +20,9 @@ from cereus.languages.match_recognize import tree
 DONE = -2
 MOST_POINTS = 30_000
 """Points of a pattern with all rounds copied; states are numbered in 16 bits."""
+MOST_STEPS = 2_000_000
+"""Points that are passed between one row and the next, from all rows: many optional parts in a row
+may each be followed by all behind them."""
 MOST_COPIES = 12
 """Rounds of a variable that are copied where they could be counted."""
 
@@ -116,9 +119,10 @@ def counting(pattern: tree.Pattern) -> RowAutomaton:
 def _automaton(points: list[_Point]) -> RowAutomaton:
     rows = [at for at, point in enumerate(points) if isinstance(point, _Row)]
     numbers = {at: q for q, at in enumerate(rows)}
+    walk = _Walk(points)
 
     def moves(at: int, *, first: bool = False, last: bool = False) -> tuple[int, ...]:
-        reached = _reached(points, at, first, last)
+        reached = walk.reached(at, first, last)
         return tuple(DONE if each == len(points) else numbers[each] for each in reached)
 
     def behind(at: int) -> tuple[int, ...]:
@@ -141,29 +145,45 @@ def _automaton(points: list[_Point]) -> RowAutomaton:
     )
 
 
-def _reached(points: Sequence[_Point], at: int, first: bool, last: bool) -> list[int]:
-    """The rows (and the end, `len(points)`) that can come next, the preferred first. Behind the
-    end of the pattern nothing less preferred counts."""
-    reached: list[int] = []
-    entered: set[int] = set()
-    pending = [at]
-    while pending:
-        here = pending.pop()
-        if here in entered:
-            continue
-        entered.add(here)
-        point = points[here] if here < len(points) else None
-        match point:
-            case _Fork(targets):
-                pending.extend(reversed(targets))
-            case _Anchor(at_start):
-                if first if at_start else last:
-                    pending.append(here + 1)
-            case _:
-                reached.append(here)
-                if point is None:
-                    break
-    return reached
+class _Walk:
+    """Finds what follows points, in so many steps at most."""
+
+    def __init__(self, points: Sequence[_Point]) -> None:
+        self.points = points
+        self.steps = 0
+
+    def reached(self, at: int, first: bool, last: bool) -> list[int]:
+        """The rows (and the end, `len(points)`) that can come next, the preferred first. Behind the
+        end of the pattern nothing less preferred counts."""
+        reached: list[int] = []
+        entered: set[int] = set()
+        pending = [at]
+        while pending:
+            here = pending.pop()
+            if here in entered:
+                continue
+            entered.add(here)
+            point = self.points[here] if here < len(self.points) else None
+            match point:
+                case _Fork(targets):
+                    pending.extend(reversed(targets))
+                case _Anchor(at_start):
+                    if first if at_start else last:
+                        pending.append(here + 1)
+                case _:
+                    reached.append(here)
+                    if point is None:
+                        break
+        self.count(len(entered))
+        return reached
+
+    def count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise LimitError(
+                f"the pattern has more than {MOST_STEPS:,} ways from one row to the next",
+                hint="write fewer optional parts in a row",
+            )
 
 
 class _Points:

@@ -19,7 +19,7 @@ from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
-from cereus.expr.arrow.vector import Vector, constant, to_arrow
+from cereus.expr.arrow.vector import Vector, event_value, to_arrow
 from cereus.expr.python.aggregates import percentile
 from cereus.expr.python.arithmetic import fits
 from cereus.languages.match_recognize import values
@@ -265,7 +265,7 @@ class Searcher:
 
     def value(self, part: Part, labels: list[str], start: int, number: int) -> Vector:
         columns: dict[ex.Attribute, Any] = {
-            ex.Attribute((name,)): constant(_known(self.leaf(leaf, labels, start, number)))
+            ex.Attribute((name,)): event_value(_compared(self.leaf(leaf, labels, start, number)))
             for name, leaf in part.leaves.items()
         }
         return value_of(part.expression, columns)
@@ -303,9 +303,9 @@ class Searcher:
         columns: dict[ex.Attribute, Any] = {}
         for node in argument.walk():
             if isinstance(node, ex.Attribute):
-                known = node.path[0] in special
-                value = special[node.path[0]] if known else self.column_cells(node)[row]
-                columns[node] = constant(value)
+                name = node.path[0]
+                value = special[name] if name in special else self.column_cells(node)[row]
+                columns[node] = event_value(value)
         result = to_arrow(value_of(argument, columns), 1)
         return result.as_py() if hasattr(result, "as_py") else result[0].as_py()
 
@@ -322,7 +322,7 @@ class Searcher:
         return self._cells[argument]
 
 
-def _known(value: Any) -> Any:
+def _compared(value: Any) -> Any:
     """Of lists and maps conditions only ask whether they are null."""
     return True if isinstance(value, list | dict) else value
 

@@ -225,30 +225,43 @@ def _floats(data: pa.Array) -> npt.NDArray[np.float64]:
     return np.ascontiguousarray(as_float(vector).values, np.float64)
 
 
+def _integers(data: pa.Array) -> npt.NDArray[Any] | None:
+    """The values as whole numbers of 64 bits, with a sign or without; None where they are not."""
+    return np.asarray(pc.fill_null(data, 0)) if data.type == pa.uint64() else _as_ints(data)
+
+
 def _sums(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
-    numbers = _as_ints(data)
-    if numbers is not None:
-        return _masked(by.sums(numbers), _fitting(data, numbers, valid, counts, by))
-    return _masked(by.floats(_floats(data), valid, functions.SUM), counts)
+    numbers = _integers(data)
+    if numbers is None:
+        return _masked(by.floats(_floats(data), valid, functions.SUM), counts)
+    sums = by.sums(numbers.view(np.int64))
+    if _all_fit(numbers, counts):
+        return _masked(sums, counts)
+    return _masked(sums, np.where(_overflows(data, sums, valid, by) == 0, counts, 0))
 
 
-def _fitting(data: pa.Array, numbers: Ints, valid: Bools | None, counts: Ints, by: Reducer) -> Ints:
-    """The counts, with 0 where a sum does not fit into 64 bits."""
+def _all_fit(numbers: npt.NDArray[Any], counts: Ints) -> bool:
+    """Whether 64 bits hold the sum of any values, of as many as there are at most."""
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
-    if largest * int(counts.max(initial=0)) < 2**63:
-        return counts
-    sums = by.floats(_floats(data), valid, functions.SUM)
-    return np.where(np.abs(sums) < 2.0**63, counts, 0)
+    return largest * int(counts.max(initial=0)) < 2**63
+
+
+def _overflows(data: pa.Array, sums: Ints, valid: Bools | None, by: Reducer) -> Floats:
+    """How many times 2**64 is missing in sums modulo 2**64. Sums of floats tell, since they are not
+    wrong by as much as half of that."""
+    return np.rint((by.floats(_floats(data), valid, functions.SUM) - sums) / 2.0**64)
 
 
 def _averages(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
-    numbers = _as_ints(data)
-    exact = numbers is not None and _fitting(data, numbers, valid, counts, by) is counts
-    total = (
-        by.sums(numbers)
-        if numbers is not None and exact
-        else by.floats(_floats(data), valid, functions.SUM)
-    )
+    """Of whole numbers, of their exact sums."""
+    numbers = _integers(data)
+    if numbers is None:
+        total = by.floats(_floats(data), valid, functions.SUM)
+    else:
+        sums = by.sums(numbers.view(np.int64))
+        total = sums.astype(np.float64)
+        if not _all_fit(numbers, counts):
+            total += 2.0**64 * _overflows(data, sums, valid, by)
     return _masked(total / np.maximum(counts, 1), counts)
 
 
@@ -275,6 +288,8 @@ def _extremes(data: pa.Array, valid: Bools | None, by: Reducer, function: str) -
 
 def _ranks(data: pa.Array) -> tuple[pa.Array, Ints]:
     """The distinct values in their order, and the place of each value among them."""
+    if pa.types.is_floating(data.type):
+        data = pc.add(data, pa.scalar(0, data.type))  # -0.0 is 0.0
     distinct = pc.unique(data.drop_null())
     ordered = distinct.take(pc.sort_indices(distinct))
     ranks = pc.fill_null(pc.index_in(data, value_set=ordered), 0)

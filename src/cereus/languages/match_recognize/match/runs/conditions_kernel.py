@@ -23,7 +23,8 @@ else:
 
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)
-"""The greatest whole number; the least has no size."""
+LEAST = cython.declare(cython.longlong, -MOST - 1)
+"""The greatest whole number and the least, which has no size."""
 
 
 @cython.cclass
@@ -324,31 +325,25 @@ class SlotConditions:
                 elif op == codes.LESS_EQUAL_FLOAT:
                     self.registers[to] = 1 if f <= g else 0
                 elif op == codes.ADD:
-                    f = cython.cast(cython.double, x) + cython.cast(cython.double, y)
-                    if f >= 9.2e18 or f <= -9.2e18:
+                    if x > MOST - y if y > 0 else x < LEAST - y:
                         self.known[to] = 0
                     else:
                         self.registers[to] = x + y
                 elif op == codes.SUBTRACT:
-                    f = cython.cast(cython.double, x) - cython.cast(cython.double, y)
-                    if f >= 9.2e18 or f <= -9.2e18:
+                    if x < LEAST + y if y > 0 else x > MOST + y:
                         self.known[to] = 0
                     else:
                         self.registers[to] = x - y
                 elif op == codes.MULTIPLY:
-                    f = cython.cast(cython.double, x) * cython.cast(cython.double, y)
-                    if f >= 9.2e18 or f <= -9.2e18:
-                        self.known[to] = 0
-                    else:
+                    if product_fits(x, y):
                         self.registers[to] = x * y
+                    else:
+                        self.known[to] = 0
                 elif op == codes.REMAINDER:
                     if y == 0:
                         self.known[to] = 0
-                    elif y == -1:
-                        self.registers[to] = 0
                     else:
-                        z = (x if x >= 0 else -x) % (y if y >= 0 else -y)
-                        self.registers[to] = z if x >= 0 else -z
+                        self.registers[to] = remainder(x, y)
                 elif op == codes.GREATEST_INT:
                     self.registers[to] = y if y > x else x
                 elif op == codes.LEAST_INT:
@@ -370,6 +365,37 @@ class SlotConditions:
                 else:
                     self.float_registers[to] = fmod(f, g)
         return self.known[0] != 0 and self.registers[0] != 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def product_fits(x: cython.longlong, y: cython.longlong) -> cython.bint:
+    """Whether 64 bits hold x * y: floats tell, unless it is near the ends."""
+    product: cython.double = cython.cast(cython.double, x) * cython.cast(cython.double, y)
+    if -9.2e18 < product < 9.2e18:
+        return True
+    if not -9.3e18 < product < 9.3e18:
+        return False
+    if x == LEAST or y == LEAST:
+        return x == 1 or y == 1
+    return abs(x) - 1 <= (MOST - abs(y) + (product < 0)) // abs(y)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def remainder(x: cython.longlong, y: cython.longlong) -> cython.longlong:
+    """Of a division by a number that is not 0, with the sign of the dividend."""
+    rest: cython.longlong
+    if y == LEAST:
+        return 0 if x == LEAST else x
+    if x == LEAST:
+        return -((MOST % abs(y) + 1) % abs(y))
+    rest = abs(x) % abs(y)
+    return -rest if x < 0 else rest
 
 
 @cython.cfunc

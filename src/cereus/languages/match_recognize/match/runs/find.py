@@ -7,7 +7,7 @@ and which of its rows are there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ from cereus.languages.match_recognize.match.slots.tables import NotJoint, RowTab
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
 from cereus.languages.match_recognize.match.stretches.blocks import RowBlocks, blocks
+from cereus.languages.match_recognize.match.stretches.comparisons import comparisons
+from cereus.languages.match_recognize.match.stretches.keys import row_keys, steady_loops
 from cereus.languages.match_recognize.match.stretches.lines import row_lines
 from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
@@ -126,54 +128,62 @@ def _too_many(what: str, limit: str, most: int) -> LimitError:
     )
 
 
-def find_runs(
-    bound: Bound,
-    automaton: RowAutomaton,
-    rows: SortedRows,
-    letters: RowLetters,
-    masks: list[int],
-    skip: Skipping,
-    streams: RunStreams,
-    times: Ints | None,
-    length: int,
-    limits: Limits,
-    costs: Costs,
-) -> RowMatches:
+@dataclass(frozen=True)
+class Searched:
+    """Rows, and what is looked for in them. `ways` are alternatives that are one state."""
+
+    bound: Bound
+    automaton: RowAutomaton
+    rows: SortedRows
+    letters: RowLetters
+    masks: list[int]
+    skip: Skipping
+    times: Ints | None
+    length: int
+    ways: Alternatives | None = None
+
+    @property
+    def timeouts(self) -> bool:
+        within = self.bound.clause.within
+        return within is not None and within.timeouts
+
+    def joint(self) -> Searched | None:
+        """The same, with alternatives that no row can both be as one state; None if there are
+        none."""
+        ways = None
+        if not self.timeouts:
+            ways = alternatives(self.bound, self.automaton, self.letters, self.skip)
+        if ways is None:
+            return None
+        return replace(
+            self,
+            automaton=ways.automaton,
+            letters=ways.letters,
+            masks=ways.masks,
+            skip=ways.skip,
+            ways=ways,
+        )
+
+
+def find_runs(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs) -> RowMatches:
     """All matches; `streams` is carried on in place, and what was done is added to `costs`."""
-    within = bound.clause.within
-    timeouts = within is not None and within.timeouts
-    ways = None if timeouts else alternatives(bound, automaton, letters, skip)
-    given = (streams, times, length, limits, costs)
-    if ways is not None:
-        joint = (ways.automaton, rows, ways.letters, ways.masks, ways.skip)
+    joint = searched.joint()
+    if joint is not None and joint.ways is not None:
         try:
-            return ways.restored(_find(bound, *joint, *given, ways))
+            return joint.ways.restored(_find(joint, streams, limits, costs))
         except NotJoint:
             pass
-    return _find(bound, automaton, rows, letters, masks, skip, *given)
+    return _find(searched, streams, limits, costs)
 
 
-def _find(
-    bound: Bound,
-    automaton: RowAutomaton,
-    rows: SortedRows,
-    letters: RowLetters,
-    masks: list[int],
-    skip: Skipping,
-    streams: RunStreams,
-    times: Ints | None,
-    length: int,
-    limits: Limits,
-    costs: Costs,
-    ways: Alternatives | None = None,
-) -> RowMatches:
-    within = bound.clause.within
-    timeouts = within is not None and within.timeouts
-    lowering = Lowering(bound, automaton, rows, ways=ways)
+def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs) -> RowMatches:
+    automaton, rows, letters = searched.automaton, searched.rows, searched.letters
+    timeouts, skip = searched.timeouts, searched.skip
+    lowering = Lowering(searched.bound, automaton, rows, ways=searched.ways)
     tables, (ints, floats, valid) = lowering.tables()
     withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
     every = timeouts or withheld
-    sets, alive = _sets(automaton, masks, letters, rows.bounds, every, streams.ends_open)
+    sets, alive = _sets(automaton, searched.masks, letters, rows.bounds, every, streams.ends_open)
     given = RowTables(
         letters.numbers,
         sets,
@@ -181,16 +191,15 @@ def _find(
         ints,
         floats,
         valid,
-        np.zeros(1, np.int64) if times is None else times,
-        length,
+        np.zeros(1, np.int64) if searched.times is None else searched.times,
+        searched.length,
         percentiles(lowering.percentiles, floats, valid),
     )
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
     search.room(room)
-    window = (times, length)
-    aids = _Aids(bound, automaton, rows, letters, masks, window, lowering, tables, given)
-    more = _limited(aids.made_for(search, room, streams, timeouts), limits, len(rows))
+    aids = _Aids(searched, lowering, tables, given)
+    more = _limited(aids.made_for(search, room, streams), limits, len(rows))
     search.stop_after(next(more))
     output = Output(len(rows), rows.largest, timeouts, stretches=True)
     chunks: list[RowMatches] = []
@@ -263,22 +272,17 @@ class _Aids:
     """What shortens long waits. It takes time to make, so each is made once runs have read many
     rows without it."""
 
-    bound: Bound
-    automaton: RowAutomaton
-    rows: SortedRows
-    letters: RowLetters
-    masks: list[int]
-    window: tuple[Ints | None, int]
+    searched: Searched
     lowering: Lowering
     tables: SlotTables
     given: RowTables
 
     def made_for(
-        self, search: slots_kernel.Search, room: Room, streams: RunStreams, timeouts: bool
+        self, search: slots_kernel.Search, room: Room, streams: RunStreams
     ) -> Iterator[int]:
         """Make one after the other; before each, say how many rows runs are to read first (-1: any
         number)."""
-        size = len(self.rows)
+        size, timeouts = len(self.searched.rows), self.searched.timeouts
         if streams.ends_open:
             yield -1
             return
@@ -294,16 +298,17 @@ class _Aids:
         if stretches is not None:
             yield from _until_slow(search, streams, WORK_PER_ROW * size // 2)
             self.lines_drawn(*stretches, room)
+            self.keys_looked_up(search, stretches[1], room)
         yield -1
 
     def late_runs_left(self, search: slots_kernel.Search) -> bool:
         ahead = deadlines(
-            self.bound,
-            self.automaton,
-            self.rows,
-            self.letters.numbers,
-            self.masks,
-            self.window,
+            self.searched.bound,
+            self.searched.automaton,
+            self.searched.rows,
+            self.searched.letters.numbers,
+            self.searched.masks,
+            (self.searched.times, self.searched.length),
             self.lowering.groups.joint,
         )
         if ahead is not None:
@@ -313,17 +318,29 @@ class _Aids:
     def blocks_leapt(
         self, search: slots_kernel.Search, room: Room
     ) -> tuple[stretches_kernel.QuietStretches, RowBlocks] | None:
-        row_blocks = blocks(self.tables, self.given, self.rows.bounds)
+        row_blocks = blocks(self.tables, self.given, self.searched.rows.bounds)
         if row_blocks is None:
             return None
         stretches = stretches_kernel.QuietStretches(self.tables, self.given, row_blocks)
         search.leap(stretches, touched(self.tables), room)
+        search.look_up(steady_loops(self.tables, row_blocks), comparisons(self.tables))
         return stretches, row_blocks
+
+    def keys_looked_up(
+        self, search: slots_kernel.Search, row_blocks: RowBlocks, room: Room
+    ) -> None:
+        steady = steady_loops(self.tables, row_blocks)
+        keys = row_keys(self.tables, self.given, self.searched.rows.bounds, steady)
+        if keys is not None:
+            by_key = stretches_kernel.QuietStretches(self.tables, self.given, keys.blocks)
+            search.look_up_keys(keys, by_key, room)
 
     def lines_drawn(
         self, stretches: stretches_kernel.QuietStretches, row_blocks: RowBlocks, room: Room
     ) -> None:
-        lines = row_lines(self.lowering, self.tables, self.given, self.rows.bounds, row_blocks)
+        lines = row_lines(
+            self.lowering, self.tables, self.given, self.searched.rows.bounds, row_blocks
+        )
         if lines is not None:
             stretches.use_lines(lines, room.cells, room.float_cells)
 

@@ -3,6 +3,9 @@ from cereus.languages.match_recognize.match.stretches.stretches_kernel cimport Q
 
 
 cdef class LeapingRuns(RememberingRuns):
+    # how much was done so far
+    cdef long long work
+
     # how runs leap over rows, if they do, and which do
     cdef bint leaps
     cdef QuietStretches stretches

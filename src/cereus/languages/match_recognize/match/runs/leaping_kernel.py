@@ -36,6 +36,7 @@ class LeapingRuns(RememberingRuns):
 
     def __init__(self, tables: Any, rows: Any) -> None:
         RememberingRuns.__init__(self, tables, rows)
+        self.work = 0
         self.leaps = False
         self.leaping = np.zeros(MOST_LOOPS, np.int64)
         self.loop_count = 0
@@ -99,6 +100,7 @@ class LeapingRuns(RememberingRuns):
                     self.stretches.starts[level - 1] + at // size,
                 )
             at += size
+            self.work += size >> 6  # sums are brought up to date row by row
             if self.remembers and self.pause == 0 and self.is_known_dead(here, start, at):
                 return at - row
             passed += 1

@@ -12,7 +12,7 @@ before it, so runs share what they have in common; `repeats` says how many rows 
 stands for.
 
 How runs wait is in `waiting_kernel`, which of them came to nothing before in `dead_kernel`, and how
-they leap over rows that change nothing in `leaping_kernel`.
+they leap over rows that change nothing in `leaping_kernel` and `steady_kernel`.
 """
 
 from typing import Any
@@ -25,20 +25,20 @@ if cython.compiled:
         goes_on,
         interrupted,
     )
-    from cython.cimports.cereus.languages.match_recognize.match.runs.leaping_kernel import (
-        LeapingRuns,
+    from cython.cimports.cereus.languages.match_recognize.match.runs.steady_kernel import (
+        SteadyRuns,
     )
 else:
     from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.rows.rows_kernel import goes_on, interrupted
-    from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
+    from cereus.languages.match_recognize.match.runs.steady_kernel import SteadyRuns
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
 """After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
 
 
 @cython.cclass
-class Search(LeapingRuns):
+class Search(SteadyRuns):
     """The tables of one clause over one set of rows, and the runs of one start."""
 
     begin_starts: cython.const[cython.int][::1]
@@ -49,7 +49,6 @@ class Search(LeapingRuns):
     deadline: cython.longlong
     deadline_times: cython.const[cython.longlong][::1]
     latest: cython.const[cython.int][:, ::1]
-    work: cython.longlong
     made: cython.longlong
     most_work: cython.longlong
     look_at: cython.longlong
@@ -67,9 +66,8 @@ class Search(LeapingRuns):
 
     def __init__(self, tables: Any, rows: Any) -> None:
         """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
-        LeapingRuns.__init__(self, tables, rows)
+        SteadyRuns.__init__(self, tables, rows)
         self.prunes = False
-        self.work = 0
         self.made = 0
         self.most_work = -1
         self.look_at = 0
@@ -257,8 +255,6 @@ class Search(LeapingRuns):
                                     self.node_states[nodes + k] = self.states[here, self.leaping[k]]
                                     self.repeats[nodes + k] = quiet
                                 if i < high:
-                                    # sums are brought up to date row by row
-                                    self.work += quiet >> 6
                                     count = self.behind_leap(here, i, nodes, at)
                                     if count < 0:
                                         return codes.TOO_MANY_RUNS

@@ -19,7 +19,7 @@ else:
 
 
 HUGE = cython.declare(cython.double, 9.2e18)
-"""Whole numbers beyond are NULL."""
+"""Whole numbers beyond may be NULL."""
 
 
 @cython.cclass

@@ -58,6 +58,7 @@ cdef class QuietStretches(BoundedRegisters):
     cdef Py_ssize_t row
     cdef Py_ssize_t size
     cdef Py_ssize_t block
+    cdef Py_ssize_t exact
 
     # conditions that are linear in totals
     cdef bint has_lines

@@ -87,6 +87,7 @@ class QuietStretches(BoundedRegisters):
         self.float_counts = blocks.slots.float_counts
         self.number = 0
         self.ranks = RanksOfRows(rows.percentiles)
+        self.exact = -1
         self.has_lines = False
         self.skipped = 0
         self.tried = 0
@@ -124,7 +125,8 @@ class QuietStretches(BoundedRegisters):
     ) -> cython.int:
         """Whether the condition of a variable holds for all rows of a block (1), for none (0), or
         UNSURE; with the slots of a run that began at `start` and waits in a loop of the variable
-        `loop`. The block is `size` rows from `row` on, of which the first `skipped` do not count.
+        `loop`. The block is `size` rows from `row` on, of which the first `skipped` do not count;
+        if `exact` is a row, only that one does.
         """
         answer: cython.int
         self.label = label
@@ -266,6 +268,9 @@ class QuietStretches(BoundedRegisters):
         at most; False where there are no bounds."""
         cython.declare(first=cython.Py_ssize_t, last=cython.Py_ssize_t)
         cython.declare(any_=cython.bint, all_=cython.bint)
+        if self.exact >= 0:
+            self._exactly(to, column, self.exact - back)
+            return True
         if self.block >= self.starts[codes.BLOCK_SIZES]:
             first = last = self.starts[codes.BLOCK_SIZES] + ((self.row - back) >> codes.BLOCK_BITS)
         elif back > self.row:
