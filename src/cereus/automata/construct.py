@@ -20,6 +20,7 @@ from cereus.automata.model import (
     State,
     marks,
     targets,
+    unstamped,
 )
 from cereus.clauses.tree import is_kept
 
@@ -109,14 +110,15 @@ class Restrict(Wrapped):
 
 @dataclass(frozen=True)
 class Projection(Wrapped):
-    """`π_L(φ)`: labels are cut down to L."""
+    """`π_L(φ)`: labels are cut down to L, and to stamps where something of L is left."""
 
     variables: frozenset[str]
 
     def moves(self, state: State, letter: Letter) -> Iterator[Move]:
         for move in self.body.moves(state, letter):
             kept = frozenset(v for v in move.label if is_kept(v, self.variables))
-            yield move._replace(label=kept)
+            stamps = move.label - unstamped(move.label) if kept else NOTHING
+            yield move._replace(label=kept | stamps)
 
 
 @dataclass(frozen=True)
@@ -329,8 +331,9 @@ class Product(PairAutomaton):
         rights = list(self.right.moves(second, letter))
         for move in self.left.moves(first, letter):
             for other in rights:
-                if move.label == other.label:
-                    yield move.joined(other, move.label, (move.target, other.target))
+                if unstamped(move.label) == unstamped(other.label):
+                    label = move.label | other.label
+                    yield move.joined(other, label, (move.target, other.target))
 
     def accepts(self, state: Any) -> bool:
         return self.left.accepts(state[0]) and self.right.accepts(state[1])

@@ -27,6 +27,10 @@ NOTHING: Label = frozenset()
 PLACE = "¬"
 """Label of an event that takes its place in a match without being marked (CEQL's NOT)."""
 PLACE_ONLY: Label = frozenset({PLACE})
+STAMP = "∈"
+MOST_STAMPS = 7
+"""In the label of an event that a part marks, with the part's number: so that the kernel can tell
+it from events that other parts mark meanwhile (`memory.chosen`). There are so many numbers."""
 
 
 class Slot(NamedTuple):
@@ -38,7 +42,8 @@ class Slot(NamedTuple):
     that `is_set` has a set of values, as the number
     that the kernel knows it by. `easier` says which of two values satisfies all that the other one
     does, and is not NULL: the `smaller`, the `greater`, or that none is known to (""). The runs of
-    a part that has `rivals` need not outlive the window: those do (`memory.rivals`).
+    a part that has `rivals` need not outlive the window: those do (`memory.rivals`). Where other
+    parts mark events meanwhile, only those with its `stamp` compete (0: all of them).
     """
 
     by_order: bool
@@ -48,6 +53,7 @@ class Slot(NamedTuple):
     is_set: bool = False
     easier: str = ""
     rivals: bool = False
+    stamp: int = 0
 
 
 class Check(NamedTuple):
@@ -108,6 +114,20 @@ class Move(NamedTuple):
 def marks(label: Label) -> bool:
     """Whether the event gets into the complex event."""
     return bool(label) and label != PLACE_ONLY
+
+
+def stamped(label: Label, stamp: int) -> Label:
+    """The label with the stamp of a part, if the part has one and the event is marked."""
+    return label | {f"{STAMP}{stamp}"} if stamp and marks(label) else label
+
+
+def stamps(label: Label) -> int:
+    """The stamps of a label, as bits."""
+    return sum(1 << int(name[1:]) - 1 for name in label if name.startswith(STAMP))
+
+
+def unstamped(label: Label) -> Label:
+    return frozenset(name for name in label if not name.startswith(STAMP))
 
 
 Slots = frozenset[Slot]

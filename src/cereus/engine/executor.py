@@ -30,6 +30,7 @@ from cereus.engine.parallel.sharing import Sharing
 from cereus.engine.parallel.spread import Spread
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
+from cereus.engine.results.listed_counts import ListedCountRows
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
 from cereus.engine.results.timeout_rows import TimeoutRows
@@ -45,7 +46,7 @@ def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
 
 def runner_kind(plan: Plan) -> type[Runner]:
     """The class of runner that counts matches, or chooses among them, as the plan demands."""
-    if plan.query.count:
+    if plan.counts_unlisted:
         return CountingRunner
     kinds = SKIPPING if plan.query.skip is not None else RUNNERS
     return kinds.get(plan.traits.chosen_by, kinds[ChosenBy.AUTOMATON])
@@ -172,7 +173,8 @@ class Executor(ABC):
 def results_of(runner: Runner, schema: pa.Schema, shape: EventShape | None) -> Results:
     """Results of the kind that a plan needs: counts, events, or row numbers."""
     if runner.plan.query.count:
-        return CountRows(runner, schema, shape)
+        kind = CountRows if runner.plan.counts_unlisted else ListedCountRows
+        return kind(runner, schema, shape)
     return PositionRows(runner, schema) if shape is None else EventRows(runner, schema, shape)
 
 
@@ -201,6 +203,8 @@ class PatternExecutor(Executor):
         carried = () if shape is None else shape.payload(plan.query)
         carried = (*carried, *(path[0] for path in plan.followed_columns))
         carried = carried if timeouts is None else (*carried, *timeout_payload(plan))
+        if not plan.counts_unlisted:
+            carried = (*carried, *(total.attribute[0] for total in plan.totals))
         self.runner = runner_for(
             plan,
             schema,

@@ -137,6 +137,11 @@ class Plan:
         return gathering_of(self)
 
     @property
+    def counts_unlisted(self) -> bool:
+        """Matches are counted, and none is listed: the kernel does not choose among them."""
+        return self.query.count and not self.scoped
+
+    @property
     def runs(self) -> Automaton:
         """The automaton that the kernel runs."""
         return self.automaton if self.gathering is None else self.gathering

@@ -125,7 +125,12 @@ class Traits:
             chosen_late=chosen_late,
             emits_late=emits_late,
             hides=hides,
-            labelled=names is not None or facts.detects or bool(returned_variables(query)),
+            labelled=(
+                names is not None
+                or facts.detects
+                or bool(returned_variables(query))
+                or (lowered.scoped and bool(query.totals))
+            ),
             limit=limit,
             limited_late=limit is not None and several_ways,
             consumes_late=(

@@ -12,6 +12,7 @@ import pytest
 import cereus
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.ingest.clock import Clock
+from cereus.engine.parallel.effort import PART, Effort
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.time_slices import (
     MOST_ROWS,
@@ -123,6 +124,7 @@ def test_slices_of_any_length_give_the_rows_of_one_thread(
         query = cereus.compile(text, stream=STREAM)
         run = query._start(source(table, STREAM), None, draw.randint(2, 5))
         run.least, run.always = draw.randint(1, 6), draw.random() < 0.7
+        run.effort = Effort(PART / run.least)
         run.at_hand = draw.random() < 0.7
         found = [row for batch in run.batches() for row in batch.to_pylist()]
         expected = list(query.run(table, threads=1))

@@ -3,6 +3,7 @@ against the definition, however the stream is cut."""
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
 import pyarrow as pa
@@ -11,13 +12,14 @@ import pytest
 import cereus
 from cereus.automata.memory.chosen import MOST_NESTED
 from cereus.engine.kernel import layout
+from cereus.engine.match import table
 from cereus.errors import LimitError
 from cereus.languages.ceql.text import parse
 from tests.volume import volume
 
 from . import strategies
 from .harness import ALWAYS, assert_agrees, rows, sizes
-from .test_slots_decide import TIMED, cut, events
+from .test_slots_decide import TIMED, assert_agrees_in_pieces, cut, events
 
 FIRST = (
     "NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c",
@@ -132,6 +134,40 @@ REFUSED = (
     "((NEXT(A AS a ; B AS b FILTER a.x <= b.x)) WITHOUT (A AS n FILTER n.x > b.x)) ; A",
 )
 """What stands around the strategy refuses matches before one is chosen."""
+BESIDE = (
+    "NEXT(A AS a ; B AS b FILTER a.x = b.x) ALL C AS c",
+    "NEXT(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL (A AS c ; A)",
+    "LAST(A AS a ; B AS b FILTER a.x <= b.x) ALL B AS c",
+    "LAST(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL C+",
+    "MAX(A AS a ; B+ AS b FILTER a.x <= b.x) ALL B AS c",
+    "A : (NEXT(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL B AS c)",
+    "A ; (LAST(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL B AS c) ; A",
+    "NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL LAST(A AS c ; B AS d FILTER c.x < d.x)",
+    "NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL NEXT(A AS a ; B AS b FILTER a.x <= b.x)",
+    "(NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL B AS c FILTER c.x < a.w)",
+    "(LAST(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL A AS c FILTER c.x < d.x)",
+    "(NEXT(A AS a ; B AS b FILTER a.x <= b.x) ; C) ALL A AS c",
+    "(C ; LAST(A AS a ; B AS b FILTER a.x <= b.x)) ALL A AS c",
+    "LAST(NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL A AS c)",
+    "LAST(NEXT(A AS a ; B AS b FILTER a.x <= b.x) ; B) ALL A AS c",
+    "NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL START(A AS c)",
+    "LAST(A AS a ; B AS b FILTER a.x <= b.x) ALL (A AS c)?",
+    "STRICT(NEXT(A AS a ; A AS d ; B AS b FILTER a.x <= b.x) ALL B AS c)",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ALL A AS c) AND (A AS a : A AS c ; B AS b)",
+    "(LAST(A AS a ; B AS b FILTER a.x = b.x) ALL A AS c)+",
+    "(LAST(A AS a ; B AS b FILTER a.x = b.x) AS n) ALL A AS c ALL B AS d",
+    "NEXT((A AS a ; B AS b FILTER a.x <= b.x) UNLESS (A ; A)) ALL A AS c",
+    "LAST(NOT(B) ; A AS a ; B AS b FILTER a.x <= b.x) ALL A AS c",
+)
+"""Others mark events while the strategy's part does."""
+PROJECTED = (
+    "PROJECT[a, b](NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c)",
+    "PROJECT[a, b](A ; LAST(A AS a ; B AS b FILTER a.x <= b.x))",
+    "PROJECT[A, b](B ; NEXT(A AS a ; B AS b FILTER a.x <= b.x) ; A)",
+    "PROJECT[a, b](LAST(A AS a ; B AS b FILTER a.x <= b.x) ALL A AS c)",
+    "PROJECT[a, b](B : MAX(A AS a ; B+ AS b FILTER a.x <= b.x)) ; A",
+)
+"""Events beside those that the strategy chooses from are projected away."""
 CLAUSES = (
     "",
     "",
@@ -144,7 +180,10 @@ CLAUSES = (
 )
 
 
-@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED, *LARGEST, *REFUSED])
+PATTERNS = (*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED, *LARGEST, *REFUSED, *BESIDE, *PROJECTED)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
     for seed in range(volume(6, 20)):
         draw = Random(seed)
@@ -153,13 +192,7 @@ def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
         text = f"SELECT {names} WHERE {pattern} {draw.choice(CLAUSES)}"
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
         assert not any("this is slow" in warning for warning in query.warnings)
-        stream = events(draw)
-        with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
-            found = rows(cut(query, stream, draw), query.tree)
-        try:
-            assert_agrees(found, parse(text), TIMED, stream)
-        except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+        assert_agrees_in_pieces(query, draw, seed)
 
 
 STRATEGIES = ("NEXT", "LAST", "MAX", "ANY")
@@ -197,6 +230,14 @@ SURROUNDINGS = (
     "({part}) WITHOUT (A AS n FILTER n.x > b.x)",
     "({part}) UNLESS (B ; B)",
     "({part} OR A AS a) ; B",
+    "{part} ALL C AS y",
+    "{part} ALL (A AS y ; B)",
+    "({part} ; A) ALL B AS y",
+    "(C ; {part}) ALL A AS y",
+    "({part}) ALL ({part})",
+    "({part} ALL A AS y FILTER y.x < b.x)",
+    "A : ({part} ALL (B AS y)?)",
+    "PROJECT[a, b, c](A ; {part} ; B)",
 )
 
 
@@ -213,7 +254,7 @@ def _surrounded(draw: Random) -> str:
 
 def test_the_kernel_chooses_whatever_stands_around() -> None:
     chosen = 0
-    for seed in range(volume(80, 2000)):
+    for seed in range(volume(80, 400)):
         draw = Random(seed)
         top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "MAX *", "STRICT *", "b"))
         text = f"SELECT {top} WHERE {_surrounded(draw)} {draw.choice(CLAUSES)}"
@@ -232,7 +273,56 @@ def test_the_kernel_chooses_whatever_stands_around() -> None:
             assert_agrees(found, parse(text), TIMED, stream)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {text}\n{error}") from None
-    assert chosen > volume(60, 1500)
+    assert chosen > volume(60, 300)
+
+
+@pytest.mark.parametrize("pattern", [each for each in PATTERNS[::3] if each not in PROJECTED])
+def test_what_is_chosen_is_counted(pattern: str) -> None:
+    for seed in range(volume(4, 20)):
+        draw = Random(seed)
+        rest = f"WHERE {pattern} {draw.choice(('', 'WITHIN 3 seconds', 'WITHIN 4 EVENTS'))}"
+        listing = cereus.compile(f"SELECT * {rest}", stream=TIMED, schema=strategies.SCHEMA)
+        counting = cereus.compile(f"SELECT COUNT(*) {rest}", stream=TIMED, schema=strategies.SCHEMA)
+        assert not any("this is slow" in warning for warning in counting.warnings)
+        stream = events(draw)
+        ends = Counter(match["end"] for match in listing.run(strategies.table(stream)))
+        with sizes(chunk=draw.choice((1, 1000)), sweep=1, order=ALWAYS):
+            found = cut(counting, stream, draw)
+        assert {row["end"]: row["count"] for row in found} == ends
+
+
+def test_explain_shows_variables_only_and_says_that_counts_are_distinct() -> None:
+    pattern = "NEXT(A AS a ; B AS b FILTER a.x <= b.x) ALL A AS a WITHIN 9 seconds"
+    text = cereus.compile(f"SELECT * WHERE {pattern}", stream=TIMED).explain(strategies.SCHEMA)
+    assert "marks A, a" in text and "∈" not in text
+    counted = cereus.compile(f"SELECT COUNT(*) WHERE {pattern}", stream=TIMED)
+    assert "COUNT(*) is refused" not in counted.explain(strategies.SCHEMA)
+
+
+def test_totals_over_what_is_chosen() -> None:
+    pattern = "WHERE NEXT(A AS a ; B AS b FILTER a.x <= b.x) ; A AS c WITHIN 4 seconds"
+    listing = cereus.compile(f"SELECT * {pattern} RETURN b.x AS x", stream=TIMED)
+    counting = cereus.compile(
+        f"SELECT COUNT(*), SUM(b.x), MIN(b.x), AVG(b.x) {pattern}",
+        stream=TIMED,
+        schema=strategies.SCHEMA,
+    )
+    for seed in range(volume(10, 40)):
+        draw = Random(seed)
+        stream = events(draw, 12)
+        values: dict[int, list[int]] = {}
+        for match in listing.run(strategies.table(stream)):
+            values.setdefault(match["end"], []).append(match["x"])
+        with sizes(chunk=draw.choice((1, 1000)), sweep=1, order=ALWAYS):
+            found = cut(counting, stream, draw)
+        totals = {
+            row["end"]: (row["count"], row["sum(b.x)"], row["min(b.x)"], row["avg(b.x)"])
+            for row in found
+        }
+        assert totals == {
+            end: (len(every), sum(every), min(every), pytest.approx(sum(every) / len(every)))
+            for end, every in values.items()
+        }
 
 
 def test_runs_that_something_refuses_do_not_outlive_the_window() -> None:
@@ -294,12 +384,20 @@ def test_max_follows_one_match_for_each_first_event() -> None:
 
 def test_a_limit_stops_strategies_whose_runs_pile_up() -> None:
     stream = pa.table({"type": ["A", "B"] * 200, "t": range(400), "x": range(400)})
-    text = "SELECT * WHERE NEXT(A AS a ; B AS b FILTER a.x < b.x) ALL C WITHIN 5 seconds"
+    text = "SELECT * WHERE PROJECT[b](NEXT(A AS a ; B AS b FILTER a.x < b.x)) WITHIN 5 seconds"
     limits = cereus.Limits(steps_per_event=100)
     query = cereus.compile(text, stream=TIMED, schema=stream.schema, limits=limits)
     assert any("this is slow" in warning for warning in query.warnings)
     with pytest.raises(LimitError, match=r"steps_per_event=…"):
         query.run(stream)
+
+
+def test_runs_that_pile_up_are_stopped_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MOST_RUNS", 100)
+    stream = pa.table({"type": ["A", "B"] * 200, "t": range(400), "x": range(400)})
+    text = "SELECT * WHERE PROJECT[b](NEXT(A AS a ; B AS b FILTER a.x < b.x)) WITHIN 5 seconds"
+    with pytest.raises(LimitError, match=r"more than 100 runs and values"):
+        cereus.compile(text, stream=TIMED, schema=stream.schema).run(stream)
 
 
 def test_events_are_forgotten_that_only_better_matches_out_of_the_window_have() -> None:

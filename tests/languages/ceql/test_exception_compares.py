@@ -8,12 +8,10 @@ from random import Random
 import pytest
 
 import cereus
-from cereus.languages.ceql.text import parse
 from tests.volume import volume
 
 from . import strategies
-from .harness import assert_agrees, rows, sizes
-from .test_slots_decide import TIMED, cut, events
+from .test_slots_decide import TIMED, assert_agrees_in_pieces, events
 
 PATTERNS = (
     "(A AS a ; B AS b) UNLESS (A AS c ; B AS d FILTER c.x = d.x)",
@@ -51,13 +49,7 @@ def test_what_is_watched_ends_what_the_definition_ends(pattern: str) -> None:
         text = f"SELECT {strategy}* WHERE {pattern} {clause}"
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
         assert not any("this is slow" in warning for warning in query.warnings)
-        stream = events(draw)
-        with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
-            found = rows(cut(query, stream, draw), query.tree)
-        try:
-            assert_agrees(found, parse(text), TIMED, stream)
-        except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+        assert_agrees_in_pieces(query, draw, seed)
 
 
 def test_counting_asks_what_is_watched() -> None:

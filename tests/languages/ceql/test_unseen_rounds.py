@@ -9,12 +9,10 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.languages.ceql.text import parse
 from tests.volume import volume
 
 from . import strategies
-from .harness import assert_agrees, rows, sizes
-from .test_slots_decide import TIMED, cut, events
+from .test_slots_decide import TIMED, assert_agrees_in_pieces
 
 PATTERNS = (
     "A+ AS a ; B AS b FILTER a.x < b.x",
@@ -42,13 +40,7 @@ def test_rows_are_those_of_the_definition(pattern: str) -> None:
         select = draw.choice(("b", "b", "b", "b[x]", "B"))
         text = f"SELECT {select} WHERE {pattern} {draw.choice(CLAUSES)}"
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
-        stream = events(draw)
-        with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
-            found = rows(cut(query, stream, draw), query.tree)
-        try:
-            assert_agrees(found, parse(text), TIMED, stream)
-        except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+        assert_agrees_in_pieces(query, draw, seed)
 
 
 def test_sets_of_events_that_are_not_selected_are_not_listed() -> None:

@@ -14,13 +14,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update, marks
+from cereus.automata.model import (
+    Automaton,
+    Letter,
+    Move,
+    Slot,
+    Slots,
+    State,
+    Update,
+    marks,
+    stamped,
+)
 from cereus.state.classes import state_class
 
 EARLIEST, LATEST, LARGEST, LARGEST_OF_ALL = "earliest", "latest", "largest", "largest of all"
+LATEST_FROM_THERE = "latest from there"
 """Which of two complex events is better: the one with the earliest event that they do not share, or
 the one with the latest, or the one that contains the other. `largest of all`: a match of any scope
-may contain another where they end; each has its first event as its scope."""
+may contain another where they end; each has its first event as its scope. `latest from there`: only
+one that begins no sooner is better than another."""
 MOST_NESTED = 4
 """So many of these parts may stand inside each other: the kernel has room for no more, but for one
 around all of a pattern."""
@@ -29,10 +41,14 @@ ENTERED, BEGUN, COMPLETE = 0, 1, 2
 
 class Begins(StrEnum):
     """Which event begins a scope: the first that the part reads, or the first that it marks. The
-    latter, where no match can contain one that begins at another event."""
+    latter, where no match is better than one that begins at another event.
+
+    Evaluation of a part may also begin `anywhere`, at every event: then all that it reads is one
+    scope, and a match competes with those that begin no sooner than it does."""
 
     READING = "reading"
     MARKING = "marking"
+    ANYWHERE = "anywhere"
 
 
 @state_class("entered")
@@ -51,7 +67,8 @@ class ChosenInSlots(Automaton):
 
     The first event that is read begins the scope, or the first that is marked; one that satisfies
     no atom can be left out. The last one is marked, and leads to a stage that nothing leaves.
-    `inside` is how many such parts stand inside each other in the body, or beside it.
+    `inside` is how many such parts stand inside each other in the body, or beside it. With a
+    `stamp`, events that others mark meanwhile do not compete.
     """
 
     body: Automaton
@@ -60,10 +77,13 @@ class ChosenInSlots(Automaton):
     inside: int = 0
     begins: Begins = Begins.READING
     rivals: bool = False
+    stamp: int = 0
 
     @property
     def scope(self) -> Slot:
-        return Slot(True, self.number, self.inside, self.chooses, rivals=self.rivals)
+        return Slot(
+            True, self.number, self.inside, self.chooses, rivals=self.rivals, stamp=self.stamp
+        )
 
     def initial(self) -> Iterable[State]:
         return [self._state(ENTERED, q) for q in self.body.initial()]
@@ -76,6 +96,7 @@ class ChosenInSlots(Automaton):
         if stage == COMPLETE:
             return
         for move in self.body.moves(inner, letter):
+            move = move._replace(label=stamped(move.label, self.stamp))
             if self.body.accepts(move.target):
                 yield move._replace(target=(COMPLETE, None), updates=())
             if self.body.goes_on(move.target):
@@ -86,12 +107,12 @@ class ChosenInSlots(Automaton):
                     yield move._replace(target=self._state(stage, move.target))
 
     def _is_begun(self, move: Move, letter: Letter) -> bool:
-        return letter > 0 if self.begins is Begins.READING else marks(move.label)
+        return marks(move.label) if self.begins is Begins.MARKING else letter > 0
 
     def _begin(self, letter: Letter) -> str:
         """How the scope is noted: if all matches that can begin at this event mark it, they leave
         the window together, and none of them has to outlive it."""
-        if self.begins is Begins.MARKING:
+        if self.begins is not Begins.READING:
             return "ordinal"
         initial = list(self.body.initial())
         marked = all(marks(move.label) for q in initial for move in self.body.moves(q, letter))
@@ -106,7 +127,7 @@ class ChosenInSlots(Automaton):
 
     def waits(self, state: Any) -> bool:
         stage, inner = state[:2]
-        begun = stage == BEGUN or (stage == ENTERED and self.begins is Begins.MARKING)
+        begun = stage == BEGUN or (stage == ENTERED and self.begins is not Begins.READING)
         return begun and self.body.waits(inner)
 
     def slots(self, state: Any) -> Slots:

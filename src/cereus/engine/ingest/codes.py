@@ -582,6 +582,93 @@ def awake_rows(
     return result[:used]
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _run_forward(
+    classes: cython.const[cython.int][::1],
+    measures: cython.const[cython.longlong][::1],
+    floors: cython.const[cython.longlong][::1],
+    head: cython.const[cython.int][:, ::1],
+    edges: cython.const[cython.int][::1],
+    moving: cython.const[cython.int][:, ::1],
+    n_moving: cython.const[cython.int][::1],
+    initial: cython.int,
+    latest: cython.longlong[::1],
+    starts: cython.longlong[::1],
+) -> cython.void:
+    """Write the latest start in each state that moves, row by row, to `starts`."""
+    i: cython.longlong
+    j: cython.int
+    k: cython.int
+    s: cython.int
+    to: cython.int
+    start: cython.longlong
+    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
+    used: cython.longlong = 0
+    for i in range(classes.shape[0]):
+        c: cython.int = classes[i]
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = measures[i] if s == initial else latest[s]
+            starts[used] = start
+            used += 1
+            if start >= floors[i]:
+                at: cython.int = head[c, s]
+                for k in range(edges[at + layout.EDGES_COUNT]):
+                    to = edges[at + target + layout.MOVE_WORDS * k]
+                    latest[to] = max(latest[to], start)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _look_back(
+    classes: cython.const[cython.int][::1],
+    floors: cython.const[cython.longlong][::1],
+    head: cython.const[cython.int][:, ::1],
+    edges: cython.const[cython.int][::1],
+    moving: cython.const[cython.int][:, ::1],
+    n_moving: cython.const[cython.int][::1],
+    accepting: cython.const[cython.uchar][::1],
+    starts: cython.const[cython.longlong][::1],
+    used: cython.longlong,
+    complete: cython.longlong[::1],
+    out: cython.longlong[::1],
+) -> cython.longlong:
+    """The rows that some match may have, at the end of `out`; where they begin. `complete` has the
+    floor of the event at which a run in a state may be complete, at the earliest."""
+    i: cython.longlong
+    j: cython.int
+    k: cython.int
+    s: cython.int
+    to: cython.int
+    start: cython.longlong
+    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO
+    free: cython.longlong = classes.shape[0]
+    for i in range(classes.shape[0] - 1, -1, -1):
+        c: cython.int = classes[i]
+        used -= n_moving[c]
+        hopeful: cython.bint = False
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = starts[used + j]
+            if start < floors[i]:
+                continue
+            at: cython.int = head[c, s]
+            soonest: cython.longlong = layout.LATEST
+            for k in range(edges[at + layout.EDGES_COUNT]):
+                to = edges[at + target + layout.MOVE_WORDS * k]
+                soonest = min(soonest, floors[i] if accepting[to] else complete[to])
+            complete[s] = min(complete[s], soonest)
+            if start >= soonest:
+                hopeful = True
+        if hopeful:
+            free -= 1
+            out[free] = i
+    return free
+
+
 def hopeful_rows(
     classes: cython.const[cython.int][::1],
     measures: cython.const[cython.longlong][::1],
@@ -598,56 +685,20 @@ def hopeful_rows(
     a run in state s before the first row, and becomes that after the last."""
     n: cython.longlong = classes.shape[0]
     i: cython.longlong
-    j: cython.int
-    k: cython.int
-    s: cython.int
-    c: cython.int
-    at: cython.int
-    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
     size: cython.longlong = 0
     with cython.nogil:
         for i in range(n):
             size += n_moving[classes[i]]
     starts: cython.longlong[::1] = empty(int(size), np.int64)
-    start: cython.longlong
-    used: cython.longlong = 0
-    with cython.nogil:
-        for i in range(n):
-            c = classes[i]
-            for j in range(n_moving[c]):
-                s = moving[c, j]
-                start = measures[i] if s == initial else latest[s]
-                starts[used] = start
-                used += 1
-                if start >= floors[i]:
-                    at = head[c, s]
-                    for k in range(edges[at + layout.EDGES_COUNT]):
-                        to: cython.int = edges[at + target + layout.MOVE_WORDS * k]
-                        latest[to] = max(latest[to], start)
-    # the floor of the event at which a run in the state may be complete, at the earliest
     complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
     result = empty(n, np.int64)
     out: cython.longlong[::1] = result
-    free: cython.longlong = n
+    first: cython.longlong
     with cython.nogil:
-        for i in range(n - 1, -1, -1):
-            c = classes[i]
-            used -= n_moving[c]
-            hopeful: cython.bint = False
-            for j in range(n_moving[c]):
-                s = moving[c, j]
-                start = starts[used + j]
-                if start < floors[i]:
-                    continue
-                at = head[c, s]
-                soonest: cython.longlong = layout.LATEST
-                for k in range(edges[at + layout.EDGES_COUNT]):
-                    to = edges[at + target + layout.MOVE_WORDS * k]
-                    soonest = min(soonest, floors[i] if accepting[to] else complete[to])
-                complete[s] = min(complete[s], soonest)
-                if start >= soonest:
-                    hopeful = True
-            if hopeful:
-                free -= 1
-                out[free] = i
-    return result[free:]
+        _run_forward(
+            classes, measures, floors, head, edges, moving, n_moving, initial, latest, starts
+        )
+        first = _look_back(
+            classes, floors, head, edges, moving, n_moving, accepting, starts, size, complete, out
+        )
+    return result[first:]

@@ -183,7 +183,7 @@ class ChoosingKernel(Kernel):
                 n, layout.NODE_START
             ]  # that of the first event is its own
             self.path[depth] = self.shown[self.wide[n, layout.NODE_EVENT] - self.known_from]
-            self.path_label[depth] = self.thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+            self.path_label[depth] = self._label(n) & layout.LABEL_MASK
             last = n
             depth += 1
             n = self._before(n)
@@ -221,7 +221,7 @@ class ChoosingKernel(Kernel):
             if self.wide[n, layout.NODE_EVENT] != self.chosen[d]:
                 continue
             self.path[d] = self.shown[self.chosen[d] - self.known_from]
-            self.path_label[d] = self.thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+            self.path_label[d] = self._label(n) & layout.LABEL_MASK
             if d < self.chosen_depth:
                 if self.thin[n, layout.NODE_LINK]:
                     self._push(self.thin[n, layout.NODE_LINK], d + 1)

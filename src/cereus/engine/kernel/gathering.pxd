@@ -24,11 +24,10 @@ cdef class GatheringKernel(Kernel):
 
 
 cdef class GatheringCountingKernel(SlidingCountingKernel):
-    cdef int n_parts
+    cdef int[::1] gathered
 
     cdef bint _report(self) except? -1 nogil
-    @cython.final
-    cdef bint _all_have_come(self, int this_part) noexcept nogil
 
 
+cdef bint gather_other_parts(Kernel kernel, int[::1] gathered) noexcept nogil
 cdef int part_of_event(Kernel kernel) noexcept nogil

@@ -62,21 +62,7 @@ class GatheringKernel(Kernel):
 
     def _set_out(self) -> cython.bint:
         """Find the events to choose from; False where a part has none."""
-        this_part: cython.int = part_of_event(self)
-        if this_part == layout.NONE:
-            return False
-        parts: cython.int = 1
-        i: cython.int
-        for i in range(self.n_active):
-            s: cython.int = self.active[i]
-            if s == self.initial or s == this_part or self.first[s] < 0:
-                continue
-            n: cython.int = self.root[self.first[s]]
-            if n == 0 or self.wide[n, layout.NODE_START] < self.bound or parts == self.n_parts:
-                return False
-            self.gathered[parts] = n
-            parts += 1
-        if parts < self.n_parts:
+        if not gather_other_parts(self, self.gathered):
             return False
         self.walk_end = self.walk_at = self.base + self.event
         self.gathered[0] = self.chosen[0, 0] = self.made_now
@@ -152,45 +138,47 @@ class GatheringCountingKernel(SlidingCountingKernel):
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         SlidingCountingKernel.__init__(self, table, options)
-        self.n_parts = options.parts
+        self.gathered = np.zeros(options.parts, np.int32)
 
     def _report(self) -> cython.bint:
-        this_part: cython.int = part_of_event(self)
-        if not self._all_have_come(this_part):
+        if not gather_other_parts(self, self.gathered):
             return self._reported()
         if self.first_start < self.bound:
             self._make_vectors()
             self._begin_dag()
+            gather_other_parts(self, self.gathered)  # the same events, as other nodes
         self._follow_window()
         self._room_for_cells(1)
         cell: cython.longlong = self.cells  # free to add up in
         combinations: cython.double = 1.0
-        i: cython.int
-        for i in range(self.n_active):
-            s: cython.int = self.active[i]
-            if s == self.initial or s == this_part or self.first[s] < 0:
-                continue
+        d: cython.int
+        for d in range(1, self.gathered.shape[0]):
             self.counts[cell] = 0.0
-            self._add_value(cell, self._form(self.root[self.first[s]]))
+            self._add_value(cell, self._form(self.gathered[d]))
             combinations *= self.counts[cell]
         self.counts[cell] = combinations
         return self._write_row(cell)
 
-    def _all_have_come(self, this_part: cython.int) -> cython.bint:
-        """Whether the event belongs to a part, and all others have one in the window."""
-        if this_part == layout.NONE:
+
+def gather_other_parts(kernel: Kernel, gathered: cython.int[::1]) -> cython.bint:
+    """Set `gathered[1:]` to the events to choose from for each part but that of the event at hand.
+
+    False where a part has none in the window, or the event belongs to no part."""
+    this_part: cython.int = part_of_event(kernel)
+    if this_part == layout.NONE:
+        return False
+    parts: cython.int = 1
+    i: cython.int
+    for i in range(kernel.n_active):
+        s: cython.int = kernel.active[i]
+        if s == kernel.initial or s == this_part or kernel.first[s] < 0:
+            continue
+        n: cython.int = kernel.root[kernel.first[s]]
+        if n == 0 or kernel._start(n) < kernel.bound or parts == gathered.shape[0]:
             return False
-        parts: cython.int = 1
-        i: cython.int
-        for i in range(self.n_active):
-            s: cython.int = self.active[i]
-            if s == self.initial or s == this_part or self.first[s] < 0:
-                continue
-            n: cython.int = self.root[self.first[s]]
-            if n == 0 or self._start(n) < self.bound:
-                return False
-            parts += 1
-        return parts == self.n_parts
+        gathered[parts] = n
+        parts += 1
+    return parts == gathered.shape[0]
 
 
 def part_of_event(kernel: Kernel) -> cython.int:

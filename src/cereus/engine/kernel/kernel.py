@@ -352,7 +352,9 @@ class Kernel(KeyedStepper):
                     self._push(cython.cast(cython.int, n), depth)
                     return WALK_NEEDS_ROOM
                 path[depth] = shown[wide[layout.NODE_WORDS * n + layout.NODE_EVENT] - known_from]
-                path_label[depth] = thin[layout.NODE_INTS * n + layout.NODE_TAG] >> layout.RANK_BITS
+                path_label[depth] = (
+                    thin[layout.NODE_INTS * n + layout.NODE_TAG] >> layout.RANK_BITS
+                ) & layout.LABEL_MASK
                 if depth or not bound_by_end:
                     other = thin[layout.NODE_INTS * n + layout.NODE_RIGHT]
                     if other and wide[layout.NODE_WORDS * other + layout.NODE_START] >= bound:

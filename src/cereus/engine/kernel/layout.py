@@ -26,6 +26,9 @@ UNMARKED, UNSEEN, HIDDEN = 0, 1, 2
 """Labels: the event is no part of the match; it begins the match, and is not shown; it is part of
 the match, and nothing of it is selected. What is selected has greater labels."""
 FIRST_SHOWN = HIDDEN
+LABEL_BITS, STAMP_BITS = 16, 7
+LABEL_MASK = (1 << LABEL_BITS) - 1
+"""Above the label are the stamps of the parts that have marked the event, one bit each."""
 
 # ---------------------------------------------------------------- what a turn of the kernel ends in
 
@@ -42,8 +45,8 @@ NODE_LINK, NODE_LEFT, NODE_RIGHT, NODE_TAG = 4, 5, 6, 7
 """Of the int32: what the event extends, the two children, and label and rank in one."""
 RANK_BITS = 8
 RANK_MASK = (1 << RANK_BITS) - 1
-"""A tag is the label, shifted by so many bits, and the rank. The rank of a leftist heap of n nodes
-is at most log2(n + 1), so 8 bits are plenty."""
+"""A tag is the label with its stamps, shifted by so many bits, and the rank. The rank of a leftist
+heap of n nodes is at most log2(n + 1), so 8 bits are plenty."""
 
 VECTOR_BEGIN, VECTOR_START, VECTOR_SIZE = NODE_EVENT, NODE_START, NODE_LINK
 """When counting, a node is a vector: its first cell (int64), the latest start, and how many cells
@@ -109,9 +112,12 @@ OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
 less this number where nothing of the match came before, and matches of the part may begin at
 different events."""
-CHOOSE_EARLIEST, CHOOSE_LATEST, CHOOSE_LARGEST, CHOOSE_LARGEST_OF_ALL, CHOOSE_WAYS = range(5)
-"""How a slot chooses: which of two matches is better. It has a number, times the ways, plus one of
-these."""
+CHOOSE_EARLIEST, CHOOSE_LATEST, CHOOSE_LARGEST, CHOOSE_LARGEST_OF_ALL = range(4)
+CHOOSE_LATEST_FROM_THERE, CHOOSE_WAYS = 4, 5
+"""How a slot chooses: which of two matches is better. From CHOOSE_LARGEST on it may be neither. The
+word of a chooser is its number, times the stamps that there may be, plus its stamp (0: none), times
+the ways, plus one of these."""
+CHOOSE_STAMPS = STAMP_BITS + 1
 WORSE, EQUAL, BETTER, NEITHER = -1, 0, 1, 2
 """What is found when a match is compared with another."""
 SCOPES = 5

@@ -49,9 +49,17 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _compared_in_scopes(self, int a, int b, int c) noexcept nogil
     @cython.final
-    cdef int _compared(self, int a, int b, long long begin, int way) noexcept nogil
+    cdef int _compared(self, int a, int b, long long begin, int chooser) noexcept nogil
     @cython.final
-    cdef int _only_way(self, int s) noexcept nogil
+    cdef int _compared_from_there(self, int a, int b, long long begin, int chooser) noexcept nogil
+    @cython.final
+    cdef long long _first_marked(self, int n, long long begin, int chooser) noexcept nogil
+    @cython.final
+    cdef int _last_stamped(self, int n, long long begin, int stamp) noexcept nogil
+    @cython.final
+    cdef inline int _last_marked(self, int n, long long begin, int chooser) noexcept nogil
+    @cython.final
+    cdef int _only_chooser(self, int s) noexcept nogil
     @cython.final
     cdef int _thin_out(self, int c) except? -1 nogil
     @cython.final
@@ -62,3 +70,4 @@ cdef class ScopedStepper(Stepper):
 
 cdef long long _ordinal(long long value) noexcept nogil
 cdef int _way(int chooser) noexcept nogil
+cdef int _stamp(int chooser) noexcept nogil

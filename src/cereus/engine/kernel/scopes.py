@@ -15,7 +15,13 @@ as many configurations with the same values, one for each. Of `SELECT MAX *` the
 window compete. One that begins sooner leaves sooner, so partial matches compete with those of the
 same first event only, which is their scope, and complete matches with all.
 
-What came before the scope has no part in the comparison: it ends at nodes that are older. A better
+Evaluation of a side of ALL may begin at any event. LAST keeps there what is the latest of all that
+begins no sooner, so a partial match goes only if another is later and does not begin sooner.
+
+What came before the scope has no part in the comparison: it ends at nodes that are older. Where
+other parts may mark events meanwhile, on the other sides of ALL, the part puts a stamp on the
+events that it marks, and the others are left out. The partial matches of a heap have the same
+events of the part then, and any others. A better
 one that is out of the window still beats the others, so where the scope has nothing before it and
 its matches may begin at different events (`OPEN_SCOPE`), partial matches do not expire inside the
 part, or only their rivals do not (`automata.memory.rivals`). Otherwise all partial matches of a
@@ -269,18 +275,27 @@ class ScopedStepper(Stepper):
             self.pending[row, layout.PENDING_ROOT],
             self.pending[other, layout.PENDING_ROOT],
             self.begun_at[row, self.depth],
-            _way(self.leaving[row, self.depth]),
+            self.leaving[row, self.depth],
         )
 
     def _compared(
-        self, a: cython.int, b: cython.int, begin: cython.longlong, way: cython.int
+        self, a: cython.int, b: cython.int, begin: cython.longlong, chooser: cython.int
     ) -> cython.int:
-        """The same for two heaps whose matches have the same events from `begin` on: from the last
-        event to the first. Where the latest events win, the first difference decides, and where the
-        earliest do, the last."""
+        """The same for two heaps whose matches have the same events of the part from `begin` on:
+        from the last event to the first. Where the latest events win, the first difference decides,
+        and where the earliest do, the last."""
+        way: cython.int = _way(chooser)
+        stamp: cython.int = _stamp(chooser)
+        if way == layout.CHOOSE_LATEST_FROM_THERE:
+            return self._compared_from_there(a, b, begin, chooser)
         verdict: cython.int = layout.EQUAL
         new: cython.int
         while a != b:
+            if stamp:
+                a = self._last_stamped(a, begin, stamp)
+                b = self._last_stamped(b, begin, stamp)
+                if a == b:
+                    break
             both: cython.bint = self._inside(a, begin) and self._inside(b, begin)
             if both and self.wide[a, layout.NODE_EVENT] == self.wide[b, layout.NODE_EVENT]:
                 a = self._link(a)
@@ -311,6 +326,38 @@ class ScopedStepper(Stepper):
         """Whether the last event of a partial match was marked in its scope."""
         return n > 0 and self.wide[n, layout.NODE_EVENT] >= begin
 
+    def _compared_from_there(
+        self, a: cython.int, b: cython.int, begin: cython.longlong, chooser: cython.int
+    ) -> cython.int:
+        """The same where the latest events win, but only what begins no sooner is better."""
+        latest: cython.int = chooser - layout.CHOOSE_LATEST_FROM_THERE + layout.CHOOSE_LATEST
+        verdict: cython.int = self._compared(a, b, begin, latest)
+        if verdict == layout.WORSE:
+            a, b = b, a
+        if verdict != layout.EQUAL:
+            first: cython.longlong = self._first_marked(a, begin, chooser)
+            if first < self._first_marked(b, begin, chooser):
+                return layout.NEITHER
+        return verdict
+
+    def _first_marked(
+        self, n: cython.int, begin: cython.longlong, chooser: cython.int
+    ) -> cython.longlong:
+        """The first event that a partial match has marked in its scope; LATEST, if none."""
+        first: cython.longlong = layout.LATEST
+        n = self._last_marked(n, begin, chooser)
+        while self._inside(n, begin):
+            first = self.wide[n, layout.NODE_EVENT]
+            n = self._last_marked(self._link(n), begin, chooser)
+        return first
+
+    def _last_stamped(self, n: cython.int, begin: cython.longlong, stamp: cython.int) -> cython.int:
+        """The last event of a partial match that its part has marked, or one before its scope."""
+        while self._inside(n, begin) and not self._label(n) & stamp:
+            self.steps += 1
+            n = self._link(n)
+        return n
+
     def _compared_in_scopes(self, a: cython.int, b: cython.int, c: cython.int) -> cython.int:
         """The same for two heaps of one configuration: the innermost part that tells decides."""
         s: cython.int = self.state_of[c]
@@ -319,7 +366,7 @@ class ScopedStepper(Stepper):
         while d >= 0 and verdict == layout.EQUAL:
             if self.scope[s, d] >= 0:
                 begin: cython.longlong = _ordinal(self.values[c, self.scope[s, d]])
-                verdict = self._compared(a, b, begin, _way(self.chooser[s, d]))
+                verdict = self._compared(a, b, begin, self.chooser[s, d])
             d -= 1
         return verdict
 
@@ -365,38 +412,53 @@ class ScopedStepper(Stepper):
 
     def _has_marked(self, c: cython.int) -> cython.bint:
         """Whether the partial matches of a configuration have marked events in its scopes."""
-        begin: cython.longlong = _ordinal(self.values[c, self.outer[self.state_of[c]]])
-        return self._inside(self.root[c], begin)
+        s: cython.int = self.state_of[c]
+        d: cython.int
+        for d in range(layout.SCOPES):
+            if self.scope[s, d] >= 0:
+                begin: cython.longlong = _ordinal(self.values[c, self.scope[s, d]])
+                n: cython.int = self._last_marked(self.root[c], begin, self.chooser[s, d])
+                if self._inside(n, begin):
+                    return True
+        return False
+
+    def _last_marked(
+        self, n: cython.int, begin: cython.longlong, chooser: cython.int
+    ) -> cython.int:
+        """The last event of a partial match that is compared with others, or one before its
+        scope."""
+        stamp: cython.int = _stamp(chooser)
+        return self._last_stamped(n, begin, stamp) if stamp else n
 
     # ------------------------------------------------------------ the best of an order
 
     def _ranks(self, s: cython.int) -> cython.bint:
-        way: cython.int = self._only_way(s)
-        return way == layout.CHOOSE_EARLIEST or way == layout.CHOOSE_LATEST
+        chooser: cython.int = self._only_chooser(s)
+        way: cython.int = _way(chooser)
+        return chooser >= 0 and (way == layout.CHOOSE_EARLIEST or way == layout.CHOOSE_LATEST)
 
-    def _only_way(self, s: cython.int) -> cython.int:
-        """How the only part chooses that a state is inside of; NONE, if there are several."""
-        way: cython.int = layout.NONE
+    def _only_chooser(self, s: cython.int) -> cython.int:
+        """The only part that chooses that a state is inside of; NONE, if there are several."""
+        chooser: cython.int = layout.NONE
         d: cython.int
         for d in range(layout.SCOPES):
             if self.scope[s, d] >= 0:
-                if way != layout.NONE:
+                if chooser != layout.NONE:
                     return layout.NONE
-                way = _way(self.chooser[s, d])
-        return way
+                chooser = self.chooser[s, d]
+        return chooser
 
     def _rank_in_scope(self, c: cython.int) -> cython.longlong:
         """Where the latest events win, the last one; else the first, the sooner the better."""
         s: cython.int = self.state_of[c]
-        r: cython.int = self.root[c]
+        chooser: cython.int = self._only_chooser(s)
         begin: cython.longlong = _ordinal(self.values[c, self.outer[s]])
+        r: cython.int = self._last_marked(self.root[c], begin, chooser)
         if self.empty[c] != layout.NONE or not self._inside(r, begin):
             return layout.LATEST
-        if self._only_way(s) == layout.CHOOSE_LATEST:
+        if _way(chooser) == layout.CHOOSE_LATEST:
             return self.wide[r, layout.NODE_EVENT]
-        while self._inside(self._link(r), begin):
-            r = self._link(r)
-        return -self.wide[r, layout.NODE_EVENT]
+        return -self._first_marked(r, begin, chooser)
 
     # ------------------------------------------------------------ what is never chosen
 
@@ -452,6 +514,12 @@ class ScopedStepper(Stepper):
 def _way(chooser: cython.int) -> cython.int:
     """How a slot chooses."""
     return chooser % layout.CHOOSE_WAYS
+
+
+def _stamp(chooser: cython.int) -> cython.int:
+    """The bit that labels of the events have that compete; 0, if all of them do."""
+    stamp: cython.int = chooser // layout.CHOOSE_WAYS % layout.CHOOSE_STAMPS
+    return 1 << (layout.LABEL_BITS + stamp - 1) if stamp else 0
 
 
 def _ordinal(value: cython.longlong) -> cython.longlong:

@@ -130,7 +130,9 @@ def _check_forest(nodes: Ints, bounds: KernelBounds, saved: dict[str, Any]) -> N
     )
     _check_starts(nodes[:, layout.NODE_START], link, left, right)
     _check_ranks(parts[:, layout.NODE_TAG] & layout.RANK_MASK, left, right)
-    within(parts[1:, layout.NODE_TAG] >> layout.RANK_BITS, 0, bounds.labels, "the label of a node")
+    labels = parts[1:, layout.NODE_TAG] >> layout.RANK_BITS
+    within(labels & layout.LABEL_MASK, 0, bounds.labels, "the label of a node")
+    within(labels >> layout.LABEL_BITS, 0, 1 << layout.STAMP_BITS, "the stamps of a node")
     inside = np.ones(len(nodes) - 1, bool)
     if bounds.outlives:
         inside = nodes[1:, layout.NODE_START] >= _floors(parts, saved)[1:]

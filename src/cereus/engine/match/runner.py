@@ -119,7 +119,7 @@ class Runner:
         self._buffers = BufferPool(
             chunk_size or CHUNK,
             with_labels=plan.traits.labelled,
-            totals=len(plan.totals) if plan.query.count else None,
+            totals=len(plan.totals) if plan.counts_unlisted else None,
             most=chunk_size or LONG_CHUNK,
         )
 

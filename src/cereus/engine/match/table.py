@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.automata.memory.chosen import EARLIEST, LARGEST, LARGEST_OF_ALL, LATEST
+from cereus.automata.memory.chosen import (
+    EARLIEST,
+    LARGEST,
+    LARGEST_OF_ALL,
+    LATEST,
+    LATEST_FROM_THERE,
+)
 from cereus.automata.memory.filters import GREATER
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.memory.values import ValuedLetter
@@ -37,6 +43,9 @@ from cereus.state.damage import damaged
 MAX_STATES = 100_000
 MOST_CLASSES = 256
 """With more classes of events, it is not found out what all of them do (`only_marks`)."""
+MOST_RUNS = 5_000
+"""Runs and values of a state that remembers them, unless a limit says otherwise: one event takes
+many milliseconds then, and more as the stream goes on."""
 MOST_BITS = 31
 """Slots that fit into a word, one bit each."""
 
@@ -86,6 +95,7 @@ CHOOSES = {
     LATEST: layout.CHOOSE_LATEST,
     LARGEST: layout.CHOOSE_LARGEST,
     LARGEST_OF_ALL: layout.CHOOSE_LARGEST_OF_ALL,
+    LATEST_FROM_THERE: layout.CHOOSE_LATEST_FROM_THERE,
 }
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
@@ -244,11 +254,13 @@ class TransitionTable:
 
     def _check_steps(self, subset: States) -> None:
         """A state that remembers values may follow many runs, and all of them read the event."""
-        if self.max_steps is not None and runs_in(subset) > self.max_steps:
+        most = MOST_RUNS if self.max_steps is None else self.max_steps
+        if runs_in(subset) > most:
             raise LimitError(
-                f"an event is compared with more than {self.max_steps:,} runs and values that a "
-                "state remembers",
-                hint="compare fewer events inside strategies, or raise Limits(steps_per_event=…)",
+                f"an event is compared with more than {most:,} runs and values that a state "
+                "remembers",
+                hint="let fewer events be remembered, by a condition on each of them, or raise "
+                "Limits(steps_per_event=…)",
             )
 
     def _words_of(self, state: int, letter: int) -> list[int]:
@@ -259,7 +271,7 @@ class TransitionTable:
         if stays and not others:
             return []
         self.ambiguous |= any(
-            not a.excludes(b)
+            not _unstamped(a).excludes(_unstamped(b))
             and self._meet(self.number(a.states), self.number(b.states))
             and self._may_be_one(a.states, b.states)
             for a, b in combinations(moves, 2)
@@ -300,7 +312,8 @@ class TransitionTable:
 
         def moves(subset: States, letter: int) -> list[tuple[int, States]]:
             moves = self._moves(subset, letter)
-            return [(m.label, m.states) for m in moves if not self._only_compete(m.states)]
+            reported = (m for m in moves if not self._only_compete(m.states))
+            return [(_unstamped(m).label, m.states) for m in reported]
 
         return may_end_alike(one, other, self.alphabet(), moves, self._is_reported)
 
@@ -532,7 +545,8 @@ class TransitionTable:
             slot = self.layouts[number][place]
             depth = layout.SCOPES - 1 - slot.side
             self.scope[number, depth] = place
-            self.chooser[number, depth] = layout.CHOOSE_WAYS * slot.number + CHOOSES[slot.chooses]
+            chooser = layout.CHOOSE_STAMPS * slot.number + slot.stamp
+            self.chooser[number, depth] = layout.CHOOSE_WAYS * chooser + CHOOSES[slot.chooses]
         self.outer[number] = max(choosing, default=layout.NONE)
         alone = any(not self.layouts[number][place].rivals for place in choosing)
         rivals = [*map(self.automaton.only_competes, self.subsets[number])]
@@ -579,6 +593,11 @@ class TransitionTable:
         self.easier = np.concatenate([self.easier, np.zeros((old, 2), np.int32)])
         self.lasting = np.concatenate([self.lasting, np.zeros(old, np.uint8)])
         self.entering = np.concatenate([self.entering, np.zeros(old, np.uint8)])
+
+
+def _unstamped(move: JointMove[int]) -> JointMove[int]:
+    """The move with what is seen of the event when it is reported."""
+    return move._replace(label=move.label & layout.LABEL_MASK)
 
 
 def _no_state(error: Exception) -> SnapshotError:

@@ -12,14 +12,15 @@ from weakref import WeakSet
 
 import pyarrow as pa
 
-from cereus.automata.model import Label
+from cereus.automata.model import Label, stamps
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.automata.subset import MOST_LETTERS
 from cereus.engine.ingest.batch_reader import tests_of
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.letters import Letters
-from cereus.engine.kernel.layout import FIRST_SHOWN, UNMARKED, UNSEEN
+from cereus.engine.kernel.layout import FIRST_SHOWN, LABEL_BITS, LABEL_MASK, UNMARKED, UNSEEN
 from cereus.engine.match.table import TransitionTable
+from cereus.errors import LimitError
 from cereus.limits import Limits
 from cereus.plan.alphabet import alphabet
 from cereus.plan.plan import Plan
@@ -38,7 +39,8 @@ class LabelCodes:
 
     def __call__(self, label: Label) -> int:
         if label not in self._numbers:
-            self._numbers[label] = self._number(self._plan.label(label))
+            number = self._number(self._plan.label(label))
+            self._numbers[label] = number + (stamps(label) << LABEL_BITS)
         return self._numbers[label]
 
     def _number(self, shown: Label | None) -> int:
@@ -48,6 +50,11 @@ class LabelCodes:
 
     def number_shown(self, shown: Label) -> int:
         if shown not in self.shown:
+            if FIRST_SHOWN + len(self.shown) > LABEL_MASK:
+                raise LimitError(
+                    f"matches have more than {LABEL_MASK:,} different sets of variables",
+                    hint="select fewer variables",
+                )
             self.shown.append(shown)
         return FIRST_SHOWN + self.shown.index(shown)
 

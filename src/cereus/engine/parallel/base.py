@@ -15,8 +15,7 @@ from cereus.engine.parallel.spread import cuts
 from cereus.stream import Stream
 
 LEAST_ROWS = 1 << 17
-"""Of a part: two threads cost about a millisecond until they are at work, and two milliseconds of
-CPU time, which is what they gain where a run takes five."""
+"""Of a part, unless its rows are known to be so much work that fewer are worth a thread."""
 
 PIECE = 1 << 18
 """Rows that a thread looks at in one go, at most: while it looks at the last ones, others may wait
@@ -31,6 +30,9 @@ class Work(Protocol):
 
     def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The events that may matter, each batch with the row of its first."""
+
+    def first(self, rows: int) -> Work:
+        """The same query over the first rows of a table."""
 
 
 class Stretch(NamedTuple):

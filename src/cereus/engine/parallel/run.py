@@ -11,6 +11,7 @@ that errors are those of one thread too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -21,11 +22,15 @@ from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.by_key import by_key
 from cereus.engine.parallel.by_piece import by_piece
 from cereus.engine.parallel.by_time import by_time
+from cereus.engine.parallel.effort import SAMPLE, Effort
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.split import FEW
 from cereus.errors import CereusError
 
 Progress = Callable[[int, int], None]
+FEW_ROWS, MANY_ROWS = 1 << 18, 1 << 20
+"""Of a table, for a query that has not run yet: fewer are for one thread, as many for several
+whatever the query is. In between some rows are read twice to see how much work they are."""
 
 
 @dataclass
@@ -33,12 +38,14 @@ class ParallelRun(BaseRun):
     """The results of a query.
 
     shed    what one thread has left out because a limit was reached
+    effort  the work that the query had with events so far, which says whether threads are worth it
     how     how threads shared the work in the end: "time", "key" or "piece", by which the input was
             cut, "ahead", or "" if there was one thread
     """
 
     progress: Progress | None = None
     shed: list[str] = field(default_factory=list)
+    effort: Effort = field(default_factory=Effort)
     how: str = ""
     _read: int = 0
     _matches: int = 0
@@ -66,14 +73,14 @@ class ParallelRun(BaseRun):
                     if fresh.num_rows:
                         yield fresh
                     del batch, fresh  # their memory may be used again
+                self.effort.note(self.costs, self._read, self._matches)
                 return
             except (NotSplitError, CereusError):
                 if not how:
                     raise
 
     def _attempts(self) -> Iterator[tuple[str, Callable[[BaseRun], Iterator[Stretch]]]]:
-        enough = self.rows is None or self.rows >= 2 * self.least
-        if self.threads > 1 and (enough or self.always):
+        if self.threads > 1 and self.split.shared and (self.always or self._worth()):
             if self.split.window is not None:
                 yield "time", by_time
             shared = self.split.light and self.threads <= FEW
@@ -84,6 +91,27 @@ class ParallelRun(BaseRun):
             if self.split.ahead:
                 yield "ahead", ahead
         yield "", self._by_one
+
+    def _worth(self) -> bool:
+        """Whether there is enough work for two threads. Parts may then be as short as what is worth
+        a thread."""
+        if self.rows is None:
+            return True
+        if self.effort.per_event is None and self.at_hand and FEW_ROWS <= self.rows < MANY_ROWS:
+            self._read_sample()
+        part = self.effort.rows_of_part
+        if part is None:
+            return self.rows >= (MANY_ROWS if self.at_hand else FEW_ROWS)
+        self.least = min(self.least, part)
+        return self.rows >= 2 * part
+
+    def _read_sample(self) -> None:
+        """Read the first rows for their work alone. An error among them comes again."""
+        first = self.work.first(SAMPLE)
+        sample = ParallelRun(first, self.stream, self.schema, self.split, 1, effort=self.effort)
+        with suppress(CereusError):
+            for _ in sample.batches():
+                pass
 
     def _noted(self, stretches: Iterator[Stretch]) -> Iterator[pa.RecordBatch]:
         """The results; how far the run has come is told after each stretch."""

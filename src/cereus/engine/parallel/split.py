@@ -44,6 +44,11 @@ class Split:
     def possible(self) -> bool:
         return bool(self.keys) or self.window is not None
 
+    @property
+    def shared(self) -> bool:
+        """Whether there is anything that several threads may do."""
+        return self.possible or bool(self.pieces) or self.ahead
+
     def words(self) -> str:
         """What `explain` says."""
         names = ", ".join(".".join(path) for path in self.keys)

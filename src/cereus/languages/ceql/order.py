@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from cereus.automata.model import Label
@@ -17,28 +19,42 @@ class MarkedPlace(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The leaves of a formula, and which of them may mark an event before which other."""
+    """The leaves of a formula, and for each the places that may mark an event after it, as bits."""
 
     leaves: tuple[MarkedPlace, ...]
-    before: frozenset[tuple[int, int]]
+    after: Mapping[int, int]
 
     def may_follow(self, earlier: str, later: str) -> bool:
         """Whether an event of `later` may be marked after one of `earlier`."""
-        firsts = [leaf.place for leaf in self.leaves if earlier in leaf.label]
-        seconds = [leaf.place for leaf in self.leaves if later in leaf.label]
-        return any(pair in self.before for pair in product(firsts, seconds))
+        behind = self._places(later)
+        return any(self.after[leaf.place] & behind for leaf in self.leaves if earlier in leaf.label)
 
     def repeated(self) -> frozenset[str]:
         """The names that may hold several events."""
-        labels = {leaf.place: leaf.label for leaf in self.leaves}
+        places: dict[str, int] = {}
+        for leaf in self.leaves:
+            for name in leaf.label:
+                places[name] = places.get(name, 0) | 1 << leaf.place
         return frozenset(
-            name for earlier, later in self.before for name in labels[earlier] & labels[later]
+            name
+            for leaf in self.leaves
+            for name in leaf.label
+            if self.after[leaf.place] & places[name]
         )
 
     def comes_first(self, name: str) -> bool:
         """Whether an event of `name` is always the first that is marked."""
-        followers = {second for _, second in self.before}
+        followers = self.followers()
         return not any(name in leaf.label and leaf.place in followers for leaf in self.leaves)
+
+    def followers(self) -> frozenset[int]:
+        """The places that may mark an event after another one."""
+        bits = reduce(or_, self.after.values(), 0)
+        return frozenset(leaf.place for leaf in self.leaves if bits >> leaf.place & 1)
+
+    def _places(self, name: str) -> int:
+        """Where events get a name, as bits."""
+        return _bits(leaf for leaf in self.leaves if name in leaf.label)
 
 
 def leaf_order(formula: cel.Formula) -> Order:
@@ -49,15 +65,16 @@ def leaf_order(formula: cel.Formula) -> Order:
         match node:
             case cel.Type(name, stream):
                 label = frozenset({name} if stream is None else {name, f"{stream}>{name}"})
-                return Order((MarkedPlace(next(counter), label),), frozenset())
+                place = next(counter)
+                return Order((MarkedPlace(place, label),), {place: 0})
             case cel.Not():
-                return Order((), frozenset())
+                return Order((), {})
             case cel.As(body, variable):
-                leaves, before = visit(body)
-                return Order(tuple(MarkedPlace(p, lab | {variable}) for p, lab in leaves), before)
+                leaves, after = visit(body)
+                return Order(tuple(MarkedPlace(p, lab | {variable}) for p, lab in leaves), after)
             case cel.Project(names, body):
-                leaves, before = visit(body)
-                return Order(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), before)
+                leaves, after = visit(body)
+                return Order(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), after)
             case cel.Unless(left, _):
                 return visit(left)
             case (
@@ -65,37 +82,34 @@ def leaf_order(formula: cel.Formula) -> Order:
                 | cel.ContiguousSequence(left, right)
                 | cel.Gapped(left, right)
             ):
-                return _both(visit(left), visit(right), forward=True, backward=False)
+                return _both(visit(left), visit(right), backward=False)
             case cel.Or(operands):
                 return _either([visit(part) for part in operands])
             case cel.And(left, right) | cel.All(left, right):
-                return _both(visit(left), visit(right), forward=True, backward=True)
+                return _both(visit(left), visit(right), backward=True)
             case cel.Repeated(body, _, 1):
                 return visit(body)
             case cel.Iteration(body) | cel.ContiguousIteration(body) | cel.Repeated(body):
                 leaves, _ = visit(body)
-                return Order(leaves, _pairs(leaves, leaves))
+                return Order(leaves, dict.fromkeys((p for p, _ in leaves), _bits(leaves)))
         (body,) = node.children()
         return visit(body)
 
     return visit(formula)
 
 
-def _pairs(
-    first: tuple[MarkedPlace, ...], second: tuple[MarkedPlace, ...]
-) -> frozenset[tuple[int, int]]:
-    return frozenset((a.place, b.place) for a in first for b in second)
+def _bits(leaves: Iterable[MarkedPlace]) -> int:
+    return reduce(or_, (1 << leaf.place for leaf in leaves), 0)
 
 
 def _either(orders: list[Order]) -> Order:
     leaves = tuple(leaf for order in orders for leaf in order.leaves)
-    return Order(leaves, frozenset[tuple[int, int]]().union(*(order.before for order in orders)))
+    return Order(leaves, {place: bits for each in orders for place, bits in each.after.items()})
 
 
-def _both(left: Order, right: Order, *, forward: bool, backward: bool) -> Order:
-    before = left.before | right.before
-    if forward:
-        before |= _pairs(left.leaves, right.leaves)
-    if backward:
-        before |= _pairs(right.leaves, left.leaves)
-    return Order(left.leaves + right.leaves, before)
+def _both(left: Order, right: Order, *, backward: bool) -> Order:
+    """Events of the right may come after those of the left, and the other way round."""
+    behind, before = _bits(right.leaves), _bits(left.leaves) if backward else 0
+    after = {place: bits | behind for place, bits in left.after.items()}
+    after |= {place: bits | before for place, bits in right.after.items()}
+    return Order(left.leaves + right.leaves, after)

@@ -32,6 +32,7 @@ class CeqlQuery(PatternQuery[Formula]):
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
 
+    @kept
     def flat(self, schema: pa.Schema) -> CompiledQuery:
         return self.replaced(query=flattened(self.query, schema))
 

@@ -86,7 +86,7 @@ def build(
         stream=stream,
         why_values=why_values,
         correlated=correlated,
-        chooses=not (query.count or query.timeouts),
+        chooses=not query.timeouts,
         largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)

@@ -5,17 +5,18 @@ What stands around the strategy may refuse matches before one is chosen; then th
 which nothing refuses (`automata.memory.rivals`). A condition that is decided by an event behind the
 strategy's part refuses none before: what it remembers goes along with each.
 
-Left to states are parts whose events the kernel cannot tell from others, or not see: on a side of
-ALL, and under PROJECT.
+On a side of ALL other sides mark events meanwhile, so a part there puts a stamp on its own.
+
+Left to states are parts whose events the kernel cannot see: those that PROJECT removes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cereus.automata.memory.chosen import MOST_NESTED
-from cereus.clauses.tree import AnyQuery, EventWindow, Strategy
+from cereus.clauses.tree import AnyQuery, EventWindow, Strategy, is_kept
 from cereus.expr.tree import Comparison, is_local, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import operands_of
@@ -30,9 +31,8 @@ from cereus.languages.ceql.scope import bound, mentioned
 WHOLE_RUNS = "MAX compares whole runs"
 PILING = "all its runs are remembered, inside the window or not, and more as the stream goes on"
 BEHIND = f"inside another strategy, matches of one are refused behind other events: {PILING}"
-BESIDE = f"a strategy stands on a side of ALL: {PILING}"
 PROJECTED = f"events that a strategy chooses from are projected away: {PILING}"
-NESTED = f"more than {MOST_NESTED} strategies stand inside each other, or in AND: {PILING}"
+NESTED = f"more than {MOST_NESTED} strategies stand inside each other, or in AND, or ALL: {PILING}"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 ENDS = f"the part under a strategy may end with an event that is not marked: {PILING}"
 """Why slots cannot decide."""
@@ -40,41 +40,90 @@ ENDS = f"the part under a strategy may end with an event that is not marked: {PI
 
 class ChosenPart(NamedTuple):
     """A strategy that chooses among matches whose events are compared; why the kernel cannot (None:
-    it can), and whether its part needs rivals."""
+    it can), whether its part needs rivals, whether others may mark events meanwhile, and whether
+    its evaluation may begin at any event."""
 
     node: cel.Select
     refusal: str | None
     rivals: bool
+    beside: bool
+    begins_anywhere: bool
 
 
 def choices(formula: cel.Formula) -> Iterator[ChosenPart]:
     """The strategies of a formula that choose among matches whose events are compared."""
     if not any(isinstance(node, cel.Select) for node in formula.walk()):
         return iter(())  # most formulas, without a look at what stands around each part
-    return _choices(formula, NESTED if nested(formula) > MOST_NESTED else None, False)
+    refusal = NESTED if nested(formula) > MOST_NESTED else None
+    return _choices(formula, _Around(refusal))
 
 
 def nested(formula: cel.Formula) -> int:
-    """How many of these strategies may be at work at once: they stand inside each other, or on both
-    sides of AND."""
+    """How many of these strategies may be at work at once: they stand inside each other, or on
+    sides of AND, or ALL."""
     here = isinstance(formula, cel.Select) and is_choice(formula)
     inside = map(nested, formula.children())
-    return here + (sum(inside) if isinstance(formula, cel.And) else max(inside, default=0))
+    return here + (
+        sum(inside) if isinstance(formula, cel.And | cel.All) else max(inside, default=0)
+    )
 
 
-def _choices(
-    formula: cel.Formula, refusal: str | None, rivals: bool, behind: bool | None = None
-) -> Iterator[ChosenPart]:
-    """`behind`: inside another strategy, whether events of it may come before."""
+class _Around(NamedTuple):
+    """What stands around a part: why the kernel cannot choose in it, whether it refuses matches,
+    whether others mark events meanwhile, whether evaluation may begin at any event, and, inside
+    another strategy, whether events of that may come before."""
+
+    refusal: str | None
+    rivals: bool = False
+    beside: bool = False
+    begins_anywhere: bool = False
+    behind: bool | None = None
+
+
+def _choices(formula: cel.Formula, around: _Around) -> Iterator[ChosenPart]:
+    refusal, rivals, beside, begins_anywhere, behind = around
     if isinstance(formula, cel.Select) and is_choice(formula):
         refusal = refusal or (None if ends_marked(formula.body) else ENDS)
-        yield ChosenPart(formula, refusal or (BEHIND if rivals and behind else None), rivals)
+        why = refusal or (BEHIND if rivals and behind else None)
+        yield ChosenPart(formula, why, rivals, beside, begins_anywhere)
         behind = bool(behind)
-    for place, child in enumerate(formula.children()):
-        told_apart = rivals or not _leaves_alone(formula, child)
+    beside = beside or isinstance(formula, cel.All)
+    for place, child in enumerate(_parts(formula)):
         late = behind is not None and (behind or _comes_late(formula, place))
-        why = refusal or _hides(formula, child)
-        yield from _choices(child, why, told_apart, None if behind is None else late)
+        anywhere = isinstance(formula, cel.All) and _begins_anywhere(cel.chain(formula), place)
+        inside = _Around(
+            refusal or _hides(formula, child),
+            rivals or not (anywhere or _leaves_alone(formula, child)),
+            beside,
+            anywhere,
+            None if behind is None else late,
+        )
+        yield from _choices(child, inside)
+
+
+def _parts(formula: cel.Formula) -> Sequence[cel.Formula]:
+    return cel.chain(formula) if isinstance(formula, cel.All) else formula.children()
+
+
+FREE = (cel.Type, cel.As, cel.Filter, cel.Sequence, cel.ContiguousSequence, cel.Gapped,
+        cel.Iteration, cel.ContiguousIteration, cel.Repeated, cel.Optional, cel.Or,
+        cel.And)  # fmt: skip
+"""A match of these is one wherever before its first event evaluation begins."""
+
+
+def _is_free(formula: cel.Formula) -> bool:
+    return all(isinstance(node, FREE) for node in formula.walk())
+
+
+def _begins_anywhere(sides: Sequence[cel.Formula], place: int) -> bool:
+    """Whether evaluation of a side of ALL that is a strategy may begin at any event: one of the
+    sides has to begin where ALL does, and another always can. So it may begin at the first event
+    of a match, which competes with those from there on: for NEXT and MAX, only those that begin
+    with the same event can be better."""
+    side = sides[place]
+    others = [each for n, each in enumerate(sides) if n != place]
+    anywhere = any(_is_free(each) and not may_be_nothing(each) for each in others)
+    return anywhere and isinstance(side, cel.Select) and _is_free(side.body)
 
 
 def _comes_late(node: cel.Formula, place: int) -> bool:
@@ -110,10 +159,10 @@ def begins_apart(formula: cel.Formula) -> bool:
     show: then no match contains one that begins at another event."""
     if any(isinstance(node, cel.Project) or may_be_nothing(node) for node in formula.walk()):
         return False
-    leaves, before = leaf_order(formula)
-    followers = {second for _, second in before}
-    first = [leaf.label for leaf in leaves if leaf.place not in followers]
-    later = [leaf.label for leaf in leaves if leaf.place in followers]
+    order = leaf_order(formula)
+    followers = order.followers()
+    first = [leaf.label for leaf in order.leaves if leaf.place not in followers]
+    later = [leaf.label for leaf in order.leaves if leaf.place in followers]
     names = frozenset[str]().union(*first)
     return bool(first) and all(names.isdisjoint(label) for label in later)
 
@@ -146,19 +195,26 @@ def _is_between(predicate: cel.Predicate) -> bool:
 def _hides(node: cel.Formula, child: cel.Formula) -> str | None:
     """Why the kernel cannot tell which events a strategy in a child has marked."""
     match node:
-        case cel.All():
-            return BESIDE
-        case cel.Project():
+        case cel.Project(names) if not _keeps_chosen(names, child):
             return PROJECTED
         case cel.Unless(_, right) if child is right:
             return IN_UNLESS
     return None
 
 
+def _keeps_chosen(names: frozenset[str], formula: cel.Formula) -> bool:
+    """Whether a projection keeps all events that strategies in a formula choose from."""
+    chosen = (n.body for n in formula.walk() if isinstance(n, cel.Select) and is_choice(n))
+    labels = [leaf.label for body in chosen for leaf in leaf_order(body).leaves]
+    return all(any(is_kept(v, names) for v in label) for label in labels if label)
+
+
 def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
     """Whether an operator refuses no matches of strategies in a child before one is chosen."""
     match node:
         case cel.Sequence() | cel.Iteration() | cel.Optional() | cel.Or() | cel.As():
+            return True
+        case cel.Project():
             return True
         case cel.Select(strategy, _):
             return strategy is not Strategy.STRICT

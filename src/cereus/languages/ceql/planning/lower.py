@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from cereus.automata.memory.chosen import (
     LARGEST,
     LARGEST_OF_ALL,
     LATEST,
+    LATEST_FROM_THERE,
     Begins,
     ChosenInSlots,
 )
@@ -34,7 +35,7 @@ from cereus.automata.memory.distance import (
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.rivals import RivalRuns
 from cereus.automata.memory.values import ValueFilter
-from cereus.automata.model import Automaton, Label
+from cereus.automata.model import MOST_STAMPS, Automaton, Label
 from cereus.automata.strategies import select
 from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
 from cereus.expr import tree as ex
@@ -45,6 +46,7 @@ from cereus.languages.ceql.operators.absence import alternatives, is_correlated,
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.choosing import (
+    ChosenPart,
     begins_apart,
     choices,
     compares_events,
@@ -64,7 +66,8 @@ from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 
 ANY_TYPE = "*"
-CANNOT_CHOOSE = "the query does not list matches, so that the kernel cannot choose among them"
+CANNOT_CHOOSE = "WITH TIMEOUTS follows all runs at once"
+TOO_MANY_SIDES = f"more than {MOST_STAMPS} strategies stand in ALL"
 """Where slots have no room."""
 
 
@@ -107,17 +110,33 @@ def lowered(
     chosen = list(choices(formula))
     refusals = [each.refusal or (None if chooses else CANNOT_CHOOSE) for each in chosen]
     why_values = next(filter(None, [why_values, *refusals]), None)
-    rivals = frozenset(each.node for each in chosen if each.rivals)
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(
-            streams, FormulaSlots(types), schema=schema, stream=stream, rivals=rivals
+            streams,
+            FormulaSlots(types),
+            schema=schema,
+            stream=stream,
+            chosen=_by_node(chosen),
         ).lowered(formula, largest=largest),
         lambda: FormulaLowering(
             streams, correlated=correlated, schema=schema, stream=stream
         ).lowered(formula),
         why_not=why_values,
     )
+
+
+def _by_node(chosen: Iterable[ChosenPart]) -> dict[cel.Select, ChosenPart]:
+    """How strategies are chosen for; one that stands at several places, so that all are right."""
+    parts: dict[cel.Select, ChosenPart] = {}
+    for part in chosen:
+        other = parts.get(part.node, part)
+        parts[part.node] = part._replace(
+            rivals=part.rivals or other.rivals or part.begins_anywhere != other.begins_anywhere,
+            beside=part.beside or other.beside,
+            begins_anywhere=part.begins_anywhere and other.begins_anywhere,
+        )
+    return parts
 
 
 def with_followers(
@@ -156,10 +175,12 @@ class FormulaLowering:
     """The attributes that conditions between events read."""
     comparisons: int = 0
     scoped: bool = False
-    rivals: frozenset[cel.Select] = frozenset()
-    """The strategies whose parts have rivals."""
+    chosen: dict[cel.Select, ChosenPart] = field(default_factory=dict)
+    """The strategies that the kernel chooses for."""
     parts: list[ChosenInSlots] = field(default_factory=list)
-    """These parts."""
+    """The parts that have rivals."""
+    stamps: int = 0
+    """How many parts put a stamp on the events that they mark."""
     beside: int = 0
     """How many strategies the kernel chooses for at once beside the part at hand."""
 
@@ -215,12 +236,10 @@ class FormulaLowering:
             case cel.Or():
                 return make.union([self.automaton(part) for part in cel.chain(formula)])
             case cel.And(left, right):
-                return self._both(left, right)
+                return make.Product(*self._beside([left, right]))
             case cel.All():
                 sides = cel.chain(formula)
-                return make.Interleaving(
-                    tuple(map(self.automaton, sides)), tuple(map(may_be_nothing, sides))
-                )
+                return make.Interleaving(self._beside(sides), tuple(map(may_be_nothing, sides)))
             case cel.Unless(left, right):
                 if self.slots is not None and compares_events(right):
                     return self._watched(self.automaton(left), right)
@@ -239,36 +258,43 @@ class FormulaLowering:
                 return select(strategy, automaton) if compares else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _both(self, left: cel.Formula, right: cel.Formula) -> Automaton:
-        """Both sides of AND, whose strategies choose at once."""
-        first = self.automaton(left)
-        beside = nested(left)
-        self.beside += beside
-        second = self.automaton(right)
-        self.beside -= beside
-        return make.Product(first, second)
+    def _beside(self, sides: Sequence[cel.Formula]) -> tuple[Automaton, ...]:
+        """The sides of AND, or ALL, whose strategies choose at once."""
+        automata: list[Automaton] = []
+        before = self.beside
+        for side in sides:
+            automata.append(self.automaton(side))
+            self.beside += nested(side)
+        self.beside = before
+        return tuple(automata)
 
     def _chosen(self, node: cel.Select, automaton: Automaton) -> Automaton:
         """The kernel chooses among matches whose events are compared."""
+        how = self.chosen[node]
         chooses, begins = LATEST, Begins.READING
         if node.strategy is Strategy.NEXT:
             chooses = EARLIEST
+            begins = Begins.MARKING if how.begins_anywhere else Begins.READING
         elif node.strategy is Strategy.MAX:
             chooses = LARGEST
-            begins = Begins.MARKING if begins_apart(node.body) else Begins.READING
-        part = self._in_scope(node.body, automaton, chooses, begins, rivals=node in self.rivals)
+            apart = how.begins_anywhere or begins_apart(node.body)
+            begins = Begins.MARKING if apart else Begins.READING
+        elif how.begins_anywhere:
+            chooses, begins = LATEST_FROM_THERE, Begins.ANYWHERE
+        part = self._in_scope(node.body, automaton, chooses, begins)
+        part = replace(part, rivals=how.rivals, stamp=self._stamp() if how.beside else 0)
         if part.rivals:
             self.parts.append(part)
         return part
 
+    def _stamp(self) -> int:
+        if self.stamps == MOST_STAMPS:
+            raise CannotUseSlots(TOO_MANY_SIDES)
+        self.stamps += 1
+        return self.stamps
+
     def _in_scope(
-        self,
-        body: cel.Formula,
-        automaton: Automaton,
-        chooses: str,
-        begins: Begins,
-        *,
-        rivals: bool = False,
+        self, body: cel.Formula, automaton: Automaton, chooses: str, begins: Begins
     ) -> ChosenInSlots:
         """The automaton of a body, among whose matches the kernel chooses."""
         assert self.slots is not None
@@ -276,7 +302,7 @@ class FormulaLowering:
         self.comparisons += 1
         self.slots.count += 1
         inside = nested(body) + self.beside
-        return ChosenInSlots(automaton, self.comparisons, chooses, inside, begins, rivals)
+        return ChosenInSlots(automaton, self.comparisons, chooses, inside, begins)
 
     def _repeated(self, node: cel.Repeated) -> Automaton:
         fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)
