@@ -54,8 +54,11 @@ def test_directories_and_globs_are_as_large_as_their_files(
     assert chosen(tmp_path / "day").engine is Engine.LOCAL
 
 
-def test_a_file_that_is_not_there_is_an_error_before_an_engine_is_announced(cli: Run) -> None:
-    failed = cli("run", QUERY, "nothing.parquet", "--time", "ts")
+@pytest.mark.parametrize("options", [["--time", "ts"], []], ids=["timed", "untimed"])
+def test_a_file_that_is_not_there_is_an_error_before_an_engine_is_announced(
+    cli: Run, options: list[str]
+) -> None:
+    failed = cli("run", QUERY, "nothing.parquet", *options)
     assert failed.exit_code == 1
     assert failed.stderr == "error: there is no file 'nothing.parquet'\nhint: check the path\n"
 
@@ -70,15 +73,23 @@ def test_a_file_that_is_not_there_is_an_error_before_an_engine_is_announced(cli:
     ],
 )
 def test_some_things_only_one_engine_does(
-    path: str, time: str | None, master: str | None, engine: Engine, why: str
+    path: str,
+    time: str | None,
+    master: str | None,
+    engine: Engine,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.parquet").touch()
     choice = chosen(path, time=time, master=master)
     assert choice.engine is engine and why in choice.why
 
 
-def test_without_spark_all_is_matched_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_spark_all_is_matched_here(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
-    assert chosen("x.parquet") == EngineChoice(Engine.LOCAL, "pyspark is not installed")
+    assert chosen(write()) == EngineChoice(Engine.LOCAL, "pyspark is not installed")
 
 
 def test_what_is_given_is_taken(write: Write) -> None:

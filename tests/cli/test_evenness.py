@@ -63,7 +63,7 @@ def test_run_and_why_see_the_same_events(cli: Run, file: str) -> None:
 def test_a_report_is_about_the_events_that_are_there(cli: Run, file: str) -> None:
     done = cli("report", QUERY, file, *READING, *TYPES, *COLUMNS, "-o", "page.html")
     assert done.exit_code == 0, done.output
-    assert "<b>1</b><span>matches</span>" in Path("page.html").read_text()
+    assert "<b>1</b><span>match</span>" in Path("page.html").read_text()
 
 
 def test_check_and_explain_read_the_columns_of_a_file(cli: Run, file: str) -> None:

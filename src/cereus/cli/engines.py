@@ -49,6 +49,9 @@ def chosen_engine(
         return EngineChoice(engine, f"--engine {engine.value}")
     if master is not None:
         return EngineChoice(Engine.SPARK, f"--master {master}")
+    for path in paths:
+        if path != "-" and not is_remote(path):
+            present(path)  # what is missing is an error before anything is announced
     reason = _only_here(paths, time)
     if reason is not None:
         return EngineChoice(Engine.LOCAL, reason)

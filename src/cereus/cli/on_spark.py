@@ -155,10 +155,18 @@ def matched(
         ((name, query),) = queries.queries.items()
         alone = cs.match(events, query, events=listed or not query.variables, tie=tie)
         return QueriesOnSpark(alone, {name: alone.columns}, named=False)
-    given = {"columns": None, "tie": tie, "order": None, "parallelism": None, "split": None}
+    given = {"columns": None, "tie": tie, "order": None, "parallelism": None, "push_down": True}
+    several = queries.queries.items()
     parts = {
-        name: prepared(events, query, events=listed or not query.variables, push_down=True, **given)
-        for name, query in queries.queries.items()
+        name: prepared(
+            events,
+            query,
+            events=listed or not query.variables,
+            among=len(several),
+            split=None,
+            **given,
+        )
+        for name, query in several
     }
     return QueriesOnSpark(
         match_parts(parts), {n: each.schema.names for n, each in parts.items()}, named

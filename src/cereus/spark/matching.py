@@ -13,7 +13,7 @@ from cereus.query import Query
 from cereus.spark.batch.eventwise import Eventwise, eventwise
 from cereus.spark.batch.explaining import explained
 from cereus.spark.batch.pattern import Batch, batch
-from cereus.spark.batch.several import Queries, match_several, named
+from cereus.spark.batch.several import Queries, match_parts, named
 from cereus.spark.live.buckets import buckets_for
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
@@ -75,7 +75,8 @@ def match(
     split        the length of the slices of time that are matched in parallel, "1 hour". Without
                  it, where the pattern allows it, streams without keys are cut into slices of eight
                  windows, and so are keys that a sample of a large input shows to have most of the
-                 events; True cuts all keys, False never cuts
+                 events (not of more than 16 queries at once, which share a pass); True cuts all
+                 keys, False never cuts
 
     Of a streaming DataFrame only (all the others ignore these):
 
@@ -112,8 +113,9 @@ def match(
             _check(df, each)
         if flat:
             queries = {name: flat_query(df, each) for name, each in queries.items()}
+        for each in queries.values():
             each.notices.issue(each.warnings, above=2)
-        return match_several(lambda each: prepared(df, each, **options), queries)
+        return match_parts(prepared_parts(df, queries, **options))
     _check(df, query)
     assert isinstance(query, Query)
     if flat:
@@ -140,7 +142,7 @@ def explain(df: DataFrame, query: Query | Queries, **options: Any) -> str:
     queries = named(query if not isinstance(query, Query) else [query])
     for each in queries.values():
         _check(df, each)
-    return explained({name: prepared(df, each, **given) for name, each in queries.items()})
+    return explained(prepared_parts(df, queries, **given))
 
 
 def flat_query(df: DataFrame, query: Query) -> Query:
@@ -156,17 +158,26 @@ def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
     return matches, result.filter(result[LATE].isNotNull()).select(f"{LATE}.*")
 
 
-def prepared(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
-    """A query over a DataFrame, and how it is going to be run."""
+def prepared(df: DataFrame, query: Query, *, among: int = 1, **options: Any) -> Batch | Eventwise:
+    """A query over a DataFrame, `among` so many of one call, and how it is going to be run."""
     compiled = query.compiled
     if isinstance(compiled, EventwiseQuery):
         return eventwise(df, compiled, **options)
     if isinstance(compiled, PatternQuery):
-        return batch(df, compiled, **options)
+        return batch(df, compiled, among=among, **options)
     raise CereusError(
         f"queries in {query.dialect} are not matched on Spark",
         hint="collect the events and use query.run(table)",
     )
+
+
+def prepared_parts(
+    df: DataFrame, queries: Mapping[str, Query], **options: Any
+) -> dict[str, Batch | Eventwise]:
+    """Several queries over a DataFrame, by name."""
+    return {
+        name: prepared(df, query, among=len(queries), **options) for name, query in queries.items()
+    }
 
 
 # ---------------------------------------------------------------- checks

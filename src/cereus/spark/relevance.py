@@ -51,6 +51,12 @@ def passing(tests: Sequence[EventTest], stream: Stream, schema: StructType) -> C
     return reduce(operator.or_, possible) if possible and len(possible) == len(filters) else None
 
 
+def types_of(tests: Sequence[EventTest], stream: Stream) -> set[str] | None:
+    """The types of all events that satisfy one of the tests; None where it may be any."""
+    types = {None if test.negated or stream.type is None else test.type for test in tests}
+    return {name for name in types if name is not None} if None not in types else None
+
+
 def _filter_of(test: EventTest, stream: Stream, schema: StructType) -> Column | None:
     """A test as a column; None if all events pass it."""
     conditions = conditions_of(

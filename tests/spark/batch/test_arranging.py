@@ -25,6 +25,10 @@ pytestmark = pytest.mark.spark
 STREAM = cereus.Stream(time="ts")
 TEXT = "SELECT * WHERE A ; B ; C PARTITION BY k, place.zone WITHIN 20 seconds"
 PLAIN = "SELECT * WHERE A ; B ; C PARTITION BY k WITHIN 20 seconds"
+FEW = """
+    SELECT * WHERE (A AS a ; B AS b) FILTER a[id < 10] AND b[id < 10]
+    PARTITION BY k, place.zone WITHIN 20 seconds
+"""
 ROWS = 4000
 """Nine in ten are of one key, a null."""
 
@@ -78,6 +82,31 @@ def test_a_key_with_most_of_the_events_is_cut(
     cut, whole = (cs.match(frame, query, split=each, parallelism=4) for each in (None, False))
     assert "__cereus_slice" in plan(cut) and "__cereus_slice" not in plan(whole)
     assert ids(cut) == ids(whole) and ids(cut)
+
+
+def test_a_key_of_which_little_can_matter_is_not_cut(
+    frame: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skew, "SMALL", (inspecting.size_of(frame) or 0) // 2)
+    few = compiled(FEW)
+    assert "cut      no: only 0% of a sample of" in cs.explain(frame, few, parallelism=4)
+    assert "1 key has 9" in cs.explain(frame, compiled(TEXT), parallelism=4)
+    assert "1 key has 9" in cs.explain(frame, few, parallelism=4, push_down=False)
+
+
+def test_many_queries_with_keys_stay_in_one_pass(
+    frame: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skew, "SMALL", 0)
+    few, many = ({str(n): compiled(TEXT) for n in range(number)} for number in (2, 17))
+    assert "1 key has 9" in cs.explain(frame, few, parallelism=4)
+    assert cs.explain(frame, many, parallelism=4).count("in one pass") == 1
+    assert "cut      no: more than 16 queries share a pass" in cs.explain(frame, many)
+    implied = "SELECT * WHERE A AS a ; A AS b FILTER a.k = b.k WITHIN 5 seconds"
+    queries = {str(n): compiled(implied) for n in range(17)}
+    assert cs.explain(frame, queries, parallelism=4).count("in one pass") == 1
+    found = cs.match(frame, many, parallelism=4).filter("query = '16'")
+    assert ids(found) == ids(cs.match(frame, many["0"], split=False))
 
 
 def test_what_cannot_be_cut_is_not_sampled(

@@ -145,6 +145,43 @@ def test_queries_with_the_same_keys_are_matched_in_one_pass(
         assert own
 
 
+@pytest.mark.spark
+def test_very_many_queries_are_one_pass(spark: SparkSession) -> None:
+    """Spark is given no condition with a thousand parts, which would overflow its stack."""
+    events = crowded(7, 300)
+    texts = {
+        f"{kind} {limit}": f"SELECT * WHERE A AS a ; {kind} AS b"
+        f" FILTER a[price > {limit / 5}] AND b[price < {100 - limit / 5}] WITHIN 4 seconds"
+        for kind in "BC"
+        for limit in range(400)
+    }
+    queries = cereus.compile_many(texts, stream=STREAM)
+    found = cs.match(spark.createDataFrame(events), queries, columns=["id"], tie="id")
+    sizes = Counter(row["query"] for row in found.select("query").collect())
+    in_order_of_ids = events.sort_by([("ts", "ascending"), ("id", "ascending")])
+    for name in ("B 0", "C 150", "B 399"):
+        assert sizes[name] == queries[name].count(in_order_of_ids)
+    assert sizes["B 0"] > sizes["B 100"] > 0
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("number", [64, 65])
+def test_events_of_other_types_are_left_to_spark_however_many_queries_there_are(
+    spark: SparkSession, number: int
+) -> None:
+    """The time of such an event may be NULL."""
+    rows = [("A", 1, 1), ("Z", None, 1), ("B", 2, 1)]
+    events = spark.createDataFrame(rows, "type string, t long, k int")
+    queries = {
+        str(length): cereus.compile(
+            f"SELECT * WHERE A ; B PARTITION BY [k] WITHIN {length} seconds",
+            stream=cereus.Stream(time="t", unit="s"),
+        )
+        for length in range(1, number + 1)
+    }
+    assert cs.match(events, queries).count() == number
+
+
 LANGUAGES: dict[str, tuple[str, list[str]]] = {
     "ceql": (TEXTS["last"], ["k"]),
     "sremo": ("any({A:} -> r, {B: side = r.side})", ["side"]),

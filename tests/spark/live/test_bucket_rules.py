@@ -15,7 +15,6 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus import RuleRecognizer
-from cereus.rules import compiling
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import Recipe
 from cereus.spark.live.rules.changes import (
@@ -25,6 +24,7 @@ from cereus.spark.live.rules.changes import (
     rows_of,
     rules_schema,
 )
+from tests.rules.compiles import counted_compiles
 
 from .streams import SECOND, Stream
 
@@ -153,13 +153,7 @@ def test_a_change_whose_flag_is_a_text_is_refused_and_the_rule_goes_on(name: str
 def test_a_bucket_that_another_worker_has_had_does_not_compile_its_rules_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compiled: list[str] = []
-
-    def counted(text: str, **more: Any) -> cereus.Query:
-        compiled.append(text)
-        return cereus.compile(text, **more)
-
-    monkeypatch.setattr(compiling, "compile", counted)
+    compiled = counted_compiles(monkeypatch)
     live = RuleStream(recipe(), 0, buckets=2, dice=Random(0), forgetting=1)
     rules = [{"name": f"rule {n}", "text": TEXTS[0].format(50 + n)} for n in range(3)]
     for step in range(6):

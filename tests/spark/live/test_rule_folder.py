@@ -65,8 +65,20 @@ def test_a_folder_that_cannot_be_read_changes_nothing(rules: Path) -> None:
     assert read(FolderReader(rules / "gone"), offset) == ([], offset)
 
 
+def test_what_is_available_now_is_what_the_folder_held_at_the_start(rules: Path) -> None:
+    (rules / "one.ceql").write_text("SELECT * WHERE A")
+    reader = FolderReader(rules)
+    reader.prepareForTriggerAvailableNow()
+    (rules / "two.ceql").write_text("SELECT * WHERE B")
+    first, offset = read(reader, reader.initialOffset())
+    assert first == [("one", True, None)]
+    assert read(reader, offset) == ([], offset)
+    assert read(FolderReader(rules), offset)[0] == [("two", True, None)]
+
+
 def stream_of(spark: SparkSession, folder: Path) -> DataFrame:
     found = spark.readStream.schema("type string, t timestamp_ntz, k string, x long")
+    found = found.option("maxFilesPerTrigger", 1)
     stream = found.parquet(str(folder))
     return stream.withColumn("t", stream["t"].cast("timestamp"))
 
@@ -125,3 +137,32 @@ def test_rules_follow_their_folder_while_a_stream_runs(
         ("late", 1, "added"),
     }
     assert found == Counter({("pair", 2, "p", 2): 1, ("late", 1, "p", 1): 1})
+
+
+@pytest.mark.spark
+def test_all_that_is_available_now_is_read_with_the_rules_of_a_folder(
+    spark: SparkSession, tmp_path: Path, rules: Path
+) -> None:
+    """In as many micro-batches as it takes; the next start goes on with the folder of then."""
+    pytest.importorskip("pyspark.sql.streaming.datasource", reason="Spark 4.2 or later")
+    folder = tmp_path / "events"
+    folder.mkdir()
+    (rules / "pair.ceql").write_text(PAIR.format(3))
+
+    def ran() -> int:
+        options: dict[str, Any] = {"stream": STREAM, "watermark": "0 seconds", "buckets": 2}
+        found = cs.match_rules(stream_of(spark, folder), str(rules), **options)
+        sink = found.writeStream.format("parquet").option("path", str(tmp_path / "found"))
+        sink = sink.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query = sink.trigger(availableNow=True).start()
+        query.awaitTermination()
+        return sum(each["numInputRows"] > 0 for each in query.recentProgress)
+
+    write(folder, [events(0, "Ap4"), events(5, "Ap5", "Bp0"), events(60, "Cp0")])
+    assert ran() >= 3
+    (rules / "single.ceql").write_text("SELECT * WHERE A")
+    write(folder, [events(70, "Ap0"), events(90, "Cp0")])
+    assert ran() >= 2
+    found, changes = shown(spark, tmp_path)
+    assert changes == {("pair", 1, "added"), ("single", 1, "added")}
+    assert found == Counter({("pair", 1, "p", 2): 2, ("single", 1, "p", 1): 1})

@@ -22,7 +22,7 @@ from cereus.language.compiled import EventwiseQuery
 from cereus.language.event_results import result_order, with_events
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named
-from cereus.spark.relevance import passing, where
+from cereus.spark.relevance import passing, types_of, where
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -129,6 +129,11 @@ class Eventwise:
             tests = self.query.tests(self.known)
             there.append(passing(tests, self.query.stream, self.df.schema))
         return [each for each in there if each is not None]
+
+    def types(self) -> set[str] | None:
+        """The types of events that can matter; None where it may be all."""
+        anything = not self.push_down or self.query.counts_events
+        return None if anything else types_of(self.query.tests(self.known), self.query.stream)
 
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same."""

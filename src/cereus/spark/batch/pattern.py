@@ -24,7 +24,7 @@ from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named
 from cereus.spark.batch.skew import LongKeys, long_keys
-from cereus.spark.relevance import relevant, streams_of, where
+from cereus.spark.relevance import relevant, streams_of, types_of, where
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 log = logging.getLogger("cereus.spark")
+
+MOST_CUT = 16
+"""Queries of one call that are each looked at for keys to cut; more of them share a pass."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,12 @@ class Batch:
         return isinstance(self.slices, Slices)
 
     def filters(self) -> list[Column]:
-        """What decides, before anything moves, that an event cannot matter."""
-        pushed = relevant(self.plan, self.df.schema) if self.push_down else None
-        there = (where(self.plan.stream, self.df.schema), streams_of(self.plan), pushed)
-        return [each for each in there if each is not None]
+        return filters_of(self.plan, self.df.schema, self.push_down)
+
+    def types(self) -> set[str] | None:
+        """The types of events that can matter; None where it may be all."""
+        anything = not self.push_down or self.plan.traits.position_sensitive
+        return None if anything else types_of(self.plan.tests, self.plan.stream)
 
     # ------------------------------------------------------------ how it is arranged
 
@@ -104,7 +109,8 @@ class Batch:
     @property
     def by_time(self) -> bool:
         """The engine tells keys apart by itself, and forgets them when a window has passed. So
-        the rows of a task need not be sorted by key, which costs more than by time alone."""
+        the rows of a task need not be sorted by key, which costs more than by time alone; for
+        slices it was measured to be the same."""
         timed = isinstance(self.plan.query.window, TimeWindow) and not self.sliced
         return timed and not self.df.isStreaming
 
@@ -172,6 +178,13 @@ class Batch:
         return self.arrangement.rows().mapInArrow(named_run, self.schema)
 
 
+def filters_of(plan: Plan, schema: st.StructType, push_down: bool) -> list[Column]:
+    """What decides, before anything moves, that an event cannot matter."""
+    pushed = relevant(plan, schema) if push_down else None
+    there = (where(plan.stream, schema), streams_of(plan), pushed)
+    return [each for each in there if each is not None]
+
+
 def batch(
     df: DataFrame,
     query: PatternQuery[Any],
@@ -183,13 +196,19 @@ def batch(
     parallelism: int | None = None,
     split: Split = None,
     push_down: bool = True,
+    among: int = 1,
 ) -> Batch:
-    """What `match` is about to do with a pattern."""
+    """What `match` is about to do with a pattern, one `among` so many queries. What is cut by time
+    reads for itself, so of many queries those with keys share a pass, unless somebody wants them
+    cut."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
 
     def long(measure: Column) -> LongKeys | str:
-        return long_keys(df, plan.keys, measure, parallelism)
+        if among > MOST_CUT:
+            return f"more than {MOST_CUT} queries share a pass"
+        filters = filters_of(plan, df.schema, push_down)
+        return long_keys(df, plan.keys, measure, filters, parallelism)
 
     slices = slices_for(plan, df.schema, split, long)
     made = Batch(

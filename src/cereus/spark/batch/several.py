@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -38,15 +38,9 @@ def named(queries: Queries) -> dict[str, Query]:
     return by_name
 
 
-def match_several(
-    arrange: Callable[[Query], Batch | Eventwise], queries: Mapping[str, Query]
-) -> DataFrame:
+def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
     """The matches of all queries, each with the name of its query. Columns that not all of them
     have are null elsewhere."""
-    return match_parts({name: arrange(query) for name, query in queries.items()})
-
-
-def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
     _check({name: part.schema for name, part in parts.items()})
     matches = [each.run() for each in jobs(parts)]
     union = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), matches)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SMALL = 64 << 20
-"""Bytes of an input that is matched before it has been looked at."""
+"""Bytes that are matched as they are: an input is looked at where it has more, and cut where what
+can matter of it has more."""
 PAYS = 1.5
 """A key is long when it has so many times the events that each core would get."""
 FEWEST = 1000
@@ -65,23 +66,33 @@ class LongKeys:
 
 
 def long_keys(
-    df: DataFrame, keys: Sequence[Path], measure: Column, parallelism: int | None
+    df: DataFrame,
+    keys: Sequence[Path],
+    measure: Column,
+    filters: Sequence[Column],
+    parallelism: int | None,
 ) -> LongKeys | str:
     """The keys to cut by a measure, or why none is. No more than a sample is read, of large inputs
-    only."""
+    only; what counts of it is what passes the filters."""
     size = inspecting.size_of(df)
     if size is None:
         return "how the keys lie is not known with Spark Connect"
     cores = min(inspecting.cores_of(df), parallelism or MOST)
     if cores == 1 or size < SMALL:
         return "there is one core" if cores == 1 else f"the input is small, {size >> 20} MB"
-    rows = inspecting.sample_of(df, [*map(quoted, keys), measure])
+    passes = F.coalesce(reduce(and_, filters, F.lit(True)), F.lit(False))
+    rows = inspecting.sample_of(df, [*map(quoted, keys), measure, passes])
     if rows is None:
         return "what is read is the result of a shuffle, which a sample would compute twice"
-    long = chosen([row[:-1] for row in rows], tuple(keys), cores)
+    passing = [row for row in rows if row[-1]]
+    if len(passing) * size < SMALL * len(rows):
+        share = len(passing) / len(rows)
+        return f"only {share:.0%} of a sample of {len(rows):,} events can matter"
+    counted = passing if len(passing) >= FEWEST else rows
+    long = chosen([row[:-2] for row in counted], tuple(keys), cores)
     if isinstance(long, str):
         return long
-    return replace(long, length=_span([row[-1] for row in rows]) / (cores * SLICES))
+    return replace(long, length=_span([row[-2] for row in rows]) / (cores * SLICES))
 
 
 def _span(measures: Sequence[float | None]) -> float:

@@ -25,6 +25,7 @@ from cereus.spark.batch.naming import named
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.runs import SharedRun, SingleRun, TogetherPart, run_of
+from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path, arrow_schema
 from cereus.spark.worker import differ, joined, stretches, values_of
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 QUERY = "query"
 """The column with the name of the query that a match is of."""
 MOMENT = "__cereus_moment"
+MOST_FILTERS = 64
+"""Queries whose conditions are pushed into the scan together."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +183,25 @@ class Together:
         return [name for name in self.first.df.columns if name in names]
 
     def filters(self) -> list[Column]:
-        """What can matter to one of the queries; every other drops it by itself."""
+        """What can matter to one of the queries; every other drops it by itself. Of very many
+        queries that is what has one of their types: their shared tests take less than as many
+        conditions in Spark, and so deep a condition overflows its stack."""
+        if len(self.parts) > MOST_FILTERS:
+            return self._of_types()
         filters = [part.filters() for part in self.parts.values()]
         if not all(filters):
             return []
         return [reduce(operator.or_, (reduce(operator.and_, each) for each in filters))]
+
+    def _of_types(self) -> list[Column]:
+        """Events of the types that the queries name, if all of them do, in one column of texts."""
+        names = {part.query.stream.type for part in self.parts.values()}
+        texts = {each.name for each in self.first.df.schema if each.dataType == st.StringType()}
+        types = [part.types() for part in self.parts.values()]
+        wanted = {each for some in types if some is not None for each in some}
+        if None in types or len(names) > 1 or not names & texts:
+            return []
+        return [quoted((str(name),)).isin(*sorted(wanted)) for name in names]
 
     @property
     def schema(self) -> st.StructType:

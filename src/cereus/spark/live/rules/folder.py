@@ -23,6 +23,14 @@ from cereus.rules.rule import rules_in
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # before Spark 4.2, which then runs one micro-batch of such a stream
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """Nothing that Spark asks for."""
+
+
 log = logging.getLogger("cereus.spark")
 
 SCHEMA = (
@@ -63,19 +71,27 @@ class FolderOfRules(DataSource):
         return FolderReader(Path(self.options["path"]))
 
 
-class FolderReader(SimpleDataSourceStreamReader):
-    """Looks at a folder before every micro-batch. One that cannot be read changes nothing."""
+class FolderReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Looks at a folder before every micro-batch; with the trigger `availableNow` once, when the
+    stream starts. One that cannot be read changes nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._seen: Seen | None = None
         self._offset: dict[str, str] = {}
+        self._looks = True
 
     def initialOffset(self) -> dict[str, str]:  # noqa: N802
         return _packed({})
 
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._look()
+        self._looks = False
+
     def read(self, start: dict[str, str]) -> tuple[Iterator[tuple[Any, ...]], dict[str, str]]:
-        end = self._latest() or start
+        if self._looks:
+            self._look()
+        end = self._offset or start
         return self.readBetweenOffsets(start, end), end
 
     def readBetweenOffsets(  # noqa: N802
@@ -83,8 +99,8 @@ class FolderReader(SimpleDataSourceStreamReader):
     ) -> Iterator[tuple[Any, ...]]:
         return iter([] if start == end else changes(_unpacked(start), _unpacked(end)))
 
-    def _latest(self) -> dict[str, str]:
-        """What the folder holds; files are read where some of them have changed."""
+    def _look(self) -> None:
+        """See what the folder holds; files are read where some of them have changed."""
         try:
             seen = files(self.folder)
             if seen != self._seen:
@@ -92,7 +108,6 @@ class FolderReader(SimpleDataSourceStreamReader):
                 self._seen = seen
         except (CereusError, OSError) as error:
             log.warning("the rules stay as they are: %s", error)
-        return self._offset
 
 
 def changes(before: Rules, after: Rules) -> list[tuple[Any, ...]]:

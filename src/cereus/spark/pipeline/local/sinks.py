@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cereus.errors import CereusError
 from cereus.spark.pipeline.sinks.checking import function_of
 from cereus.spark.pipeline.sinks.posting import post_table
 from cereus.spark.pipeline.sinks.spec import (
@@ -28,12 +27,9 @@ def write(table: pa.Table, sink: Sink, file: Path) -> None:
         function_of(sink.function, file)(table, 0)
     elif isinstance(sink, WebhookSink):
         post_table(table, sink)
-    elif isinstance(sink, FileSink):
-        _write(table, sink)
     else:
-        raise CereusError(
-            f"a sink of the format {sink.format!r} needs Spark", hint='engine = "spark"'
-        )
+        assert isinstance(sink, FileSink)  # others are refused before anything is run
+        _write(table, sink)
 
 
 def _write(table: pa.Table, sink: FileSink) -> None:
