@@ -201,6 +201,7 @@ ROWS = {
     "rows, either of 2,000": rows(numbers(2_000, "v{}", " | "), "v0 AS x > 1"),
     "rows, 2,000 in a row": rows(numbers(2_000, "v{}", " "), "v0 AS x > 1"),
     "rows, 20 optional and iterated": rows("a? " * 20 + "a* " * 20 + "b"),
+    "rows, 6,000 optional loops": rows("a*? " * 6_000),
     "rows, 10,000 measures": rows("a", measures=numbers(10_000, "x AS m{}", ", ")),
     "rows, 2,000 aggregates": rows("a+", measures=numbers(2_000, "sum(a.x + {0}) AS m{0}", ", ")),
     "rows, 5,000 SUBSETs": rows(

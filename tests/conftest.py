@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
 import cereus.engine
@@ -108,7 +108,11 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def _draws_more(item: pytest.Item) -> bool:
-    return _is_long(item) or any(each in _source(item.path) for each in ("volume(", "@given"))
+    return (
+        _is_long(item)
+        or is_hypothesis_test(getattr(item, "obj", None))
+        or "volume(" in _source(item.path)
+    )
 
 
 @cache

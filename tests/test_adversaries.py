@@ -118,6 +118,7 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "rows, empty iterations, 40 deep": ANSWER,
     "rows, a megabyte of blanks in a count": QuerySyntaxError,
     "rows, a megabyte of blanks behind a comma": QuerySyntaxError,
+    "rows, 6,000 optional loops": LimitError,
     "rows, 10,000 measures": LimitError,
     "rows, 5,000 SUBSETs": LimitError,
 }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import cereus
-from cereus.sources import Source
+from cereus.notices import types_in
+from cereus.sources import source
 
 EVENTS = pa.table({"type": ["BUY", "SELL", "SELL", "BUY"], "price": [1.0, 2.0, 3.0, 4.0]})
 NEVER = "SELECT * WHERE BUY AS a ; SELL FILTER a[price > 3 AND price < 2] WITHIN 4 EVENTS"
@@ -75,23 +78,26 @@ def test_every_way_to_run_warns_in_the_name_of_its_caller() -> None:
         assert [each.filename for each in raised] == [__file__]
 
 
-def test_looking_for_types_ends_when_all_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a file that is read batch by batch, no more than what shows all types of the query."""
-    read: list[int] = []
-    batches = Source.batches
+@pytest.mark.parametrize("kind", ["table", "chunks", "file"])
+def test_looking_for_types_ends_when_all_are_seen(kind: str, tmp_path: Path) -> None:
+    """The last type is far behind, and seen only where another one is missing."""
+    parts = [pa.table({"type": [*"AB", *"C" * 300_000, last]}) for last in "CD"]
+    events: Any = pa.concat_tables(parts)
+    if kind == "table":
+        events = events.combine_chunks()
+    elif kind == "file":
+        pq.write_table(events, tmp_path / "events.parquet", row_group_size=100_000)
+        events = tmp_path / "events.parquet"
+    known = source(events, cereus.Stream())
+    assert types_in(known, "type", {"A", "B"}) == {"A", "B", "C"}
+    assert types_in(known, "type", {"A", "E"}) == {"A", "B", "C", "D"}
 
-    def counted(self: Source, *arguments: Any):  # type: ignore[no-untyped-def]
-        for batch in batches(self, *arguments):
-            read.append(batch.num_rows)
-            yield batch
 
-    types = ["A", "B"] + ["C"] * 600_000
-    monkeypatch.setattr(Source, "batches", counted)
-    table = pa.concat_tables([pa.table({"type": types})] * 4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", cereus.CereusWarning)
-        cereus.compile("SELECT * WHERE B : A WITHIN 2 EVENTS").run(table)
-    assert len(read) == 3 + 1, "three batches to match, the first one again for its types"
+def test_types_are_looked_for_in_many_small_chunks() -> None:
+    chunks = [pa.table({"type": ["A"] * 3, "t": [3 * n, 3 * n + 1, 3 * n + 2]}) for n in range(90)]
+    query = cereus.compile("SELECT * WHERE A ; B", stream=cereus.Stream(time="t", unit="s"))
+    with pytest.warns(UserWarning, match="B"):
+        assert len(query.run(pa.concat_tables(chunks))) == 0
 
 
 def test_a_count_tells_the_sum_of_its_counts() -> None:

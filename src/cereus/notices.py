@@ -18,7 +18,7 @@ MOST_TYPES = 1000
 """With more, a column is no list of types to choose from."""
 MOST_LISTED = 5
 """Missing types that are listed; of others it is said how many there are."""
-FIRST_LOOK = 1 << 14
+FIRST_LOOK = 1 << 10
 """So many rows are looked at first; most types show among them."""
 
 
@@ -90,12 +90,21 @@ def types_in(events: Source, column: str | None, needed: Collection[str]) -> set
 
 
 def _pieces(events: Source, column: str) -> Iterator[pa.Array]:
-    """A column in pieces, the first one small."""
-    for number, batch in enumerate(events.batches([column])):
-        values = batch.column(0)
-        if number == 0:
-            yield values.slice(0, FIRST_LOOK)
-        yield values.slice(FIRST_LOOK if number == 0 else 0)
+    """A column in pieces, the first one short, each later one up to twice as long."""
+    length = FIRST_LOOK
+    for values in _arrays(events, column):
+        at = 0
+        while at < len(values):
+            piece = values.slice(at, length)
+            yield piece
+            at, length = at + len(piece), max(length, 2 * len(piece))
+
+
+def _arrays(events: Source, column: str) -> Iterable[pa.Array]:
+    """A column as it lies in memory, or as it is read."""
+    if events.table is not None:
+        return list(events.table.column(column).chunks)
+    return (batch.column(0) for batch in events.batches([column]))
 
 
 def needed_types(query: CompiledQuery) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -99,6 +99,9 @@ class _Work:
         prunes = self.compiled.reads_only_tested(schema)
         coded = self.compiled.coded_columns(schema)
         return self.events.possible_batches(columns, self._possible if prunes else None, coded)
+
+    def first(self, rows: int) -> _Work:
+        return replace(self, events=self.events.first(rows))
 
     def _possible(self, schema: pa.Schema) -> Any:
         """What is true of every event that can matter, as far as these columns tell."""
@@ -247,6 +250,7 @@ class Query:
             rows=events.quick_count(),
             at_hand=events.table is not None,
             progress=progress,
+            effort=self.compiled.effort(events.schema),
         )
 
     def columns(self, schema: pa.Schema) -> list[str]:

@@ -143,6 +143,20 @@ WORDS = [
     ),
     (
         "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY t MEASURES a.x AS x PATTERN (a{,3} b c) SUBSET u = (a, b)"
+        " DEFINE b AS x > NEXT(x, 2), c AS sum(c.x) < avg(u.x))",
+        "In rows that follow one another, up to three A, then one B, then one C, where B is a row"
+        " whose x is above the x of the row two behind, and C is a row such that the total x of C"
+        " is below the average x of U, and U is A or B, in the order of t."
+        " Emit one row for each match, with A.x as x, and go on after the match.",
+    ),
+    (
+        "algebra",
+        "A(x > 1 AND y = 2) + B",
+        "(An A whose x is above 1 and whose y is 2) and a B, in any order.",
+    ),
+    (
+        "match_recognize",
         "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
         " DEFINE b AS price > a.price)",
         "In rows that follow one another, one A, then one or more B (as few as possible), where B"

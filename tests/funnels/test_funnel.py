@@ -140,7 +140,7 @@ def test_a_funnel_shows_itself() -> None:
 def test_a_funnel_is_a_chart(more: dict[str, Any]) -> None:
     pytest.importorskip("altair")
     made = show.funnel_chart(cereus.funnel(EVENTS, STEPS, **more, **WHO)).to_dict()
-    assert made["data"]["values"][0]["name"] == "VIEW"
+    assert made["datasets"][made["data"]["name"]][0]["name"] == "VIEW"
 
 
 # ---------------------------------------------------------------- the definition

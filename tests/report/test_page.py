@@ -37,13 +37,20 @@ def page(text: str = TEXT, dialect: str = "ceql", title: str | None = None) -> s
 
 
 def test_it_has_all_parts() -> None:
-    made = page()
+    made = page(TEXT.replace("FILTER s.price < b.price ", ""))
     headings = re.findall("<h2>(.*?)</h2>", made)
     assert headings == [
         "The query", "The automaton", "Along time", "Matches per time", "Matches per key",
         "The matches", "Why there are no more",
     ]  # fmt: skip
     assert "A SELL (s), then a BUY (b)" in made
+
+
+def test_one_match_is_not_counted_by_time_and_key() -> None:
+    made = page()
+    assert "<b>1</b><span>match</span>" in made
+    assert "<b>1</b><span>value of name</span>" in made
+    assert "Matches per" not in made
     assert "s.price is 30 and b.price is 9, off by 21" in made
 
 

@@ -17,8 +17,8 @@ import cereus
 from cereus import Rule, RuleRecognizer
 from cereus.errors import CereusError, DataError, LimitError, SnapshotError
 from cereus.limits import Limits
-from cereus.rules import compiling
 from cereus.rules.rule import rules_in
+from tests.rules.compiles import counted_compiles
 from tests.volume import volume
 
 STREAM = cereus.Stream(time="t", unit="s", keys=["k"])
@@ -318,13 +318,7 @@ def test_names_of_many_rules_are_compared_in_one_pass() -> None:
 def test_a_rule_is_compiled_once_however_many_recognizers_run_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compiled: list[str] = []
-
-    def counted(text: str, **more: Any) -> cereus.Query:
-        compiled.append(text)
-        return cereus.compile(text, **more)
-
-    monkeypatch.setattr(compiling, "compile", counted)
+    compiled = counted_compiles(monkeypatch)
     texts = [PAIR.format(1000 + n) for n in range(3)]
     rules = [Rule(f"rule {n}", text) for n, text in enumerate(texts)]
     first = recognizer(*rules)

@@ -205,6 +205,7 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "percentages": lambda size: "PATTERN SEQ(A a, B b) WHERE " + row("80% * a.x > #", " AND ")(
             size
         ),
+        "a percentage": long("PATTERN SEQ(A a, B b) WHERE ", "9", "% * a.x > b.x"),
         "an index": number("PATTERN SEQ(A+ a[], B b) WHERE a[#].x > 1"),
     },
     "par": {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from types import FrameType
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.errors import CereusError, did_you_mean, nearest
+from cereus.errors import CereusError, QuerySyntaxError, did_you_mean, nearest
 from cereus.expr.text import parse_condition
 from cereus.language.formatting import formatted
 from cereus.language.registry import language
@@ -140,3 +143,59 @@ def test_moments_at_the_ends_of_the_calendar_are_values(hours: int) -> None:
     for moment in (datetime(9999, 12, 31, 23, tzinfo=zone), datetime(1, 1, 1, tzinfo=zone)):
         query = cereus.compile("SELECT * WHERE A AS a RETURN :m AS m", params={"m": moment})
         assert query.run(events).table.num_rows == 1
+
+
+def test_a_duration_of_a_megabyte_is_refused() -> None:
+    """Its size was beyond what decimals can be multiplied to."""
+    with pytest.raises(QuerySyntaxError, match="this duration is too long"):
+        cereus.compile(f"(A ; B)_{'9' * MEGABYTE}s", dialect="algebra")
+
+
+@pytest.mark.parametrize("dialect", ["ceql", "sase"])
+def test_amounts_whose_sum_is_too_long_are_refused(dialect: str) -> None:
+    """Each of them is a decimal, and their sum is none."""
+    pattern = {"ceql": "SELECT * WHERE A ; B", "sase": "PATTERN SEQ(A a, B b)"}[dialect]
+    with pytest.raises(QuerySyntaxError, match="this duration is too long"):
+        cereus.compile(f"{pattern} WITHIN 6e999999 us 6e999999 us", dialect=dialect)
+
+
+@pytest.mark.parametrize("digits", [5_000, MEGABYTE + 100])
+def test_a_percentage_of_thousands_of_digits_is_refused(digits: int) -> None:
+    """It was an integer, which Python refuses to write as a text, or beyond all decimals."""
+    text = f"PATTERN SEQ(A a, B b) WHERE {'9' * digits}% * a.x > b.x"
+    with pytest.raises(QuerySyntaxError, match="too large for a double"):
+        cereus.compile(text, dialect="sase")
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions some work calls."""
+    count = 0
+
+    def noted(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(noted)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def sase_row(length: int) -> None:
+    parts = ", ".join(f"T{n} t{n}" for n in range(length))
+    cereus.compile(f"PATTERN SEQ({parts}) WITHIN 5 seconds", dialect="sase")
+
+
+def flat_choices(length: int) -> None:
+    choices = " OR ".join(f"T{n}" for n in range(length))
+    cereus.compile(f"SELECT * WHERE ({choices})+ ; B").flat(pa.schema([("type", pa.string())]))
+
+
+@pytest.mark.parametrize("work", [sase_row, flat_choices])
+def test_work_grows_in_proportion_to_the_text(work: Callable[[int], None]) -> None:
+    """The parts of SEQ were listed anew for each of them, and the places of a pattern compared
+    each with each: ten seconds and more for 6,000."""
+    work(2)  # grammars are built once
+    assert calls(lambda: work(800)) < 2.5 * calls(lambda: work(400))

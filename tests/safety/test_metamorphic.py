@@ -35,6 +35,15 @@ QUERIES = (
     ("match_recognize", "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES sum(a.x) AS m, "
                         "LAST(b.s) AS l PATTERN (a+ b) DEFINE a AS type = 'A' AND x > 0, "
                         "b AS s >= 'u' AND y > PREV(y))"),
+    ("match_recognize", "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(a.x) AS m, "
+                        "count(*) AS n PATTERN (a b*? c) DEFINE a AS x > 0, "
+                        "c AS y >= a.y AND s <> a.s)"),
+    ("match_recognize", "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES max(a.y) AS m, "
+                        "count(*) AS n AFTER MATCH SKIP TO NEXT ROW PATTERN (a+ b) "
+                        "WITHIN INTERVAL '9' SECOND DEFINE b AS x > avg(a.x) OR y > max(a.y))"),
+    ("match_recognize", "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(s) AS m, "
+                        "count(*) AS n PATTERN ((a | b)+ c) "
+                        "DEFINE a AS max(CLASSIFIER()) = 'A' OR x > 1, c AS x - FIRST(x) < 1)"),
 )  # fmt: skip
 """Queries of which the order of events inside a key decides the matches."""
 SCHEMA = pa.schema(

@@ -31,6 +31,12 @@ def query() -> cereus.Query:
     return cereus.compile(QUERY)
 
 
+def rows_of(chart: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a chart shows, as altair sets it aside."""
+    rows: list[dict[str, Any]] = chart["datasets"][chart["data"]["name"]]
+    return rows
+
+
 def test_the_automaton_in_dot() -> None:
     dot = show.diagram(query()).dot
     assert dot.startswith("digraph automaton {")
@@ -165,7 +171,7 @@ def test_without_the_libraries_there_is_the_text(monkeypatch: pytest.MonkeyPatch
 def test_a_timeline_has_a_mark_per_event() -> None:
     pytest.importorskip("altair")
     chart = show.timeline(query().run(EVENTS), time="ts").to_dict()
-    rows = chart["data"]["values"]
+    rows = rows_of(chart)
     assert len(rows) == 4
     assert rows[0]["variables"] == "a"
     assert show.timeline(query().run(EVENTS)).to_dict()
@@ -186,11 +192,28 @@ def test_matches_per_time_and_per_key() -> None:
     pytest.importorskip("altair")
     timed = cereus.compile(QUERY, stream=cereus.Stream(time="ts", keys="name")).run(EVENTS)
     per_time = show.matches_per_time(timed).to_dict()
-    assert len(per_time["data"]["values"]) == 2
+    assert len(rows_of(per_time)) == 2
     per_key = show.matches_per_key(timed, "name").to_dict()
-    assert per_key["data"]["values"] == [{"name": 'x"y', "matches": 2}]
+    assert rows_of(per_key) == [{"name": 'x"y', "matches": 2}]
     with pytest.raises(CereusError, match="no column 'nam'"):
         show.matches_per_key(timed, "nam")
+
+
+def test_altair_does_not_check_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a millisecond for each: seconds for the matches of a playground."""
+    schemapi = pytest.importorskip("altair.utils.schemapi")
+    checked, usual = [], schemapi.validate_jsonschema
+    monkeypatch.setattr(
+        schemapi,
+        "validate_jsonschema",
+        lambda spec, *given, **more: checked.append(str(spec)) or usual(spec, *given, **more),
+    )
+    timed = cereus.compile(QUERY, stream=cereus.Stream(time="ts", keys="name")).run(EVENTS)
+    for chart in (show.matches_per_time(timed), show.matches_per_key(timed, "name")):
+        assert rows_of(chart.to_dict())
+    show.timeline(timed, time="ts").to_dict()
+    assert checked
+    assert not any("'values': [{" in spec for spec in checked)
 
 
 @pytest.mark.parametrize(("suffix", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])
@@ -211,7 +234,7 @@ def test_a_query_shows_itself_in_a_notebook() -> None:
 def test_aligned_matches_begin_at_zero() -> None:
     pytest.importorskip("altair")
     chart = show.timeline(query().run(EVENTS), time="ts", aligned=True).to_dict()
-    passed = [row["since the first event"] for row in chart["data"]["values"]]
+    passed = [row["since the first event"] for row in rows_of(chart)]
     assert passed == [0, 1, 0, 2]
 
 
@@ -231,7 +254,7 @@ def test_a_timeline_names_its_unit_and_its_keys() -> None:
     assert axes(show.timeline(keyed(), time="ts")) == ("ts (ms)", "match · k")
     assert axes(show.timeline(keyed(), time="ts", aligned=True))[0] == "ms since the first event"
     assert axes(show.timeline(keyed()))[0] == "position"
-    rows = show.timeline(keyed(), time="ts").to_dict()["data"]["values"]
+    rows = rows_of(show.timeline(keyed(), time="ts").to_dict())
     assert [row["label"] for row in rows] == ["0 · x", "0 · x", "1 · y", "1 · y"]
     timestamps = query().run(EVENTS)
     assert axes(show.timeline(timestamps, time="ts")) == ("ts", "match")

@@ -12,6 +12,7 @@ import cereus
 from cereus.engine.interrupts import bounded, look_up, sharing
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.query import MatchRecognizeQuery
+from cereus.why import expected, steps
 from cereus.why import why as module
 
 EVENTS = pa.table({"ts": range(11), "x": [40 + n for n in range(11)]})
@@ -145,3 +146,78 @@ def test_a_row_pattern_of_very_many_conditions_is_not_taken_apart() -> None:
     many = " AND ".join(f"x > {n}" for n in range(400))
     with pytest.raises(LimitError, match=r"this query has 40\d tests and conditions"):
         query("a b c", a=many).why(EVENTS)
+
+
+def conditions_of_one_event(count: int) -> cereus.Query:
+    """A query of very many conditions, of which an event with a large x satisfies few."""
+    text = " AND ".join(f"a[x != {n}]" for n in range(count - 3))
+    missed = "a[x < 10] AND a[x < 20] AND a[x < 30]"
+    return cereus.compile(f"SELECT * WHERE A AS a FILTER {text} AND {missed}")
+
+
+def test_of_very_many_rules_those_that_exclude_a_match_are_found_in_few_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs, usual = [], expected._is_match
+    monkeypatch.setattr(
+        expected, "_is_match", lambda query, *events: runs.append(query) or usual(query, *events)
+    )
+    events = pa.table({"type": ["A", "A"], "x": [1, 100]})
+    answer = conditions_of_one_event(60).why_not(events, [1])
+    assert sorted(each.text for each in answer.excluded) == ["a[x < 10]", "a[x < 20]", "a[x < 30]"]
+    assert len(runs) < 60 + 3 * 2 * 6 + 10
+
+
+def test_what_no_rule_excludes_is_not_looked_for_in_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, usual = [], expected._is_match
+    monkeypatch.setattr(
+        expected, "_is_match", lambda query, *events: runs.append(query) or usual(query, *events)
+    )
+    events = pa.table({"type": ["A", "A"], "x": [1, 100]})
+    answer = conditions_of_one_event(60).why_not(events, [0, 1])
+    assert "another number of events" in answer.reason
+    assert len(runs) < 60 + 10
+
+
+def test_in_a_long_stream_few_runs_tell_what_ended_partial_matches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The step that nothing reaches is explained before the others."""
+    names = "abcdefgh"
+    define = ", ".join(f"{name} AS x > PREV(x)" for name in names)
+    clause = f"PATTERN ({' '.join(names)} z) DEFINE {define}, z AS x > 90"
+    text = f"MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n {clause})"
+    rows = steps.SURELY_READ + 1
+    events = pa.table({"ts": range(rows), "x": [n % 12 for n in range(rows)]})
+    blaming, usual = [], steps.StepCounter._without
+    monkeypatch.setattr(
+        steps.StepCounter,
+        "_without",
+        lambda self, *of: blaming.append(usual(self, *of)) or blaming[-1],
+    )
+    query = cereus.compile(text, dialect="match_recognize")
+    answer = query.why(events)
+    assert [step.reached > 0 for step in answer.steps] == [True] * 8 + [False]
+    assert sum(tally is not None for tally in blaming) <= steps.LEAST_BLAMING + len(answer.rules)
+    assert any(step.unseen for step in answer.steps)
+    for step in answer.steps:
+        ended = sum(each.events for each in step.ended)
+        assert step.passed == step.reached + ended + step.rest + step.unseen
+    whole = query.why(events.slice(0, 1000))
+    assert not any(step.unseen for step in whole.steps)
+
+
+def test_very_many_rules_are_not_left_out_one_by_one_over_a_long_stream() -> None:
+    names = [f"v{n}" for n in range(100)]
+    define = ", ".join(f"{name} AS x > PREV(x) - {n}" for n, name in enumerate(names))
+    clause = f"PATTERN ({' '.join(names)}) DEFINE {define}"
+    rows = 20_000
+    events = pa.table({"ts": range(rows), "x": [n % 7 for n in range(rows)]})
+    query = cereus.compile(
+        f"MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n {clause})", dialect="match_recognize"
+    )
+    with pytest.raises(LimitError, match=r"10\d rules, each of which") as error:
+        query.why_not(events, [rows - 3, rows - 1])
+    assert "the events around the match" in str(error.value)
+    answer = query.why_not(events.slice(0, 200), [3, 5])
+    assert not answer.matched

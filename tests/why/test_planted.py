@@ -213,7 +213,7 @@ EXPECTED = [
         "match_recognize",
         CLAUSE,
         [3, 4],
-        "the window WITHIN INTERVAL 10 seconds: 3 seconds too long",
+        "the window WITHIN INTERVAL '10' SECOND: 3 seconds too long",
     ),
     ("algebra", ALGEBRA, [0, 2], "the condition price > 12 of BUY: price is 9, off by 3"),
     ("par", PAR, [4], "the condition price > 26 of BUY: price is 25, off by 1"),

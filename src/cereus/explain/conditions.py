@@ -280,7 +280,7 @@ def ambiguity(analysis: PlanAnalysis) -> str:
         plan.automaton, analysis.alphabet.letters, seen=lambda label: _seen(plan, label)
     )
     if _ambiguous(explored, analysis.alphabet.letters):
-        return COUNTED_AGAIN if plan.query.count else MATCHED_AGAIN
+        return COUNTED_AGAIN if plan.counts_unlisted else MATCHED_AGAIN
     return MATCHED_ONCE if explored.complete else MATCHED_UNKNOWN
 
 

@@ -78,7 +78,7 @@ def _engine(plan: Plan) -> str:
     if plan.gathering is not None:
         when = "when its last event comes" if plan.gathering.ends else "where all parts have come"
         return f"the events of each part on their own, combined {when}"
-    if plan.query.count:
+    if plan.counts_unlisted:
         return "counting, without listing"
     return ENGINES.get(plan.traits.chosen_by, "")
 
@@ -192,8 +192,10 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         yield f"{implied}: a key because all events of a match are equal in it (not NULL, nor NaN)"
     if plan.traits.detects:
         yield "each event that ends some, once, with the latest start; none of them is made"
-    elif query.count:
+    elif plan.counts_unlisted:
         yield "counted per event that completes them, not listed"
+    elif query.count:
+        yield "counted per event that completes them, which are listed, as strategies choose"
     elif plan.names is None and not plan.returned:
         yield "each complex event once, however many ways it was found"
     elif plan.names is None:

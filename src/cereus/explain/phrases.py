@@ -53,7 +53,7 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
 
 def grouped(words: str) -> str:
     """Words in parentheses where they could be read together with what stands around them."""
-    return f"({words})" if ", " in words else words
+    return f"({words})" if ", " in words or " and " in words else words
 
 
 def choice_words(parts: Iterable[str]) -> str:

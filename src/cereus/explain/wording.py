@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_, or_
 
-from cereus.automata.model import NOTHING, PLACE_ONLY, Label
+from cereus.automata.model import NOTHING, PLACE_ONLY, Label, unstamped
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.expr.print import condition_text
 from cereus.expr.tree import And, Comparison, Expression, IsNull, Not
@@ -84,5 +84,6 @@ def label_text(label: Label) -> str:
         return "takes it unmarked"
     if label == BEGINS_UNSEEN:
         return "begins (not selected)"
+    label = unstamped(label)
     names = sorted(name for name in label if ">" not in name) or sorted(label)
     return f"marks {', '.join(names)}"

@@ -341,7 +341,7 @@ def _check_length(pattern: str, node: ex.Expression) -> None:
     """Refuse a pattern that is too long for Arrow, which prints a line for many of its signs."""
     if len(pattern) > LONGEST_PATTERN:
         raise ConditionTypeError(
-            f"a pattern of {len(pattern):,} signs",
+            f"a pattern of {len(pattern):,} signs is too long",
             span=node.span,
             hint=f"it may have {LONGEST_PATTERN:,}; compare with IN, or write several conditions",
         )

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import Window
 from cereus.engine.executor import Executor
+from cereus.engine.parallel.effort import Effort
 from cereus.engine.parallel.split import Split
 from cereus.errors import CereusError
 from cereus.explain.wording import test_text
@@ -157,6 +158,11 @@ class CompiledQuery(ABC):
         made = copy(self)
         made.limits = replace(self.limits, nodes=self.limits.nodes // share)
         return made
+
+    @kept
+    def effort(self, schema: pa.Schema) -> Effort:
+        """The work that runs had with events of this schema; each run writes it anew."""
+        return Effort()
 
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         """A query that counts the matches of this one without listing them, if there is one."""

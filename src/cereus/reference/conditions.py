@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
@@ -79,6 +80,13 @@ def normal(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
     return value
+
+
+@dataclass(frozen=True)
+class Known(ex.Expression):
+    """A value that was read from an event; a large integer stays one, unlike a literal."""
+
+    value: Any
 
 
 # ---------------------------------------------------------------- logic
@@ -228,6 +236,7 @@ def _extreme(values: list[Any], op: str) -> Any:
 
 RULES: dict[type[ex.Expression], Callable[[Any, Given], Any]] = {
     ex.Literal: _literal,
+    Known: lambda node, value: normal(node.value),
     ex.Negate: lambda node, value: _negative(value(node.operand)),
     ex.Arithmetic: lambda node, value: calculate(node.op, value(node.left), value(node.right)),
     ex.Comparison: lambda node, value: compare(node.op, value(node.left), value(node.right)),

@@ -23,6 +23,8 @@ from cereus.why.html import why_html
 
 FEW = 20
 """With at most so many matches, the page says why there are no more."""
+LEAST_COUNTED = 2
+"""With fewer matches there is nothing to count by time or by key."""
 MOST_ROWS = 2_000
 """Rows of the table; more would make the page slow."""
 MOST_DRAWN = 30
@@ -88,10 +90,14 @@ def _file(name: str) -> str:
 
 
 def _numbers(query: Query, matches: Matches, events: int) -> str:
-    counts = {"matches": f"{matches.total:,}", "events": f"{events:,}"}
+    counts = {
+        "match" if matches.total == 1 else "matches": f"{matches.total:,}",
+        "event" if events == 1 else "events": f"{events:,}",
+    }
     names = matches.table.column_names
     for key in (path[0] for path in query.keys if path[0] in names and len(matches)):
-        counts[f"values of {key}"] = f"{len(matches.table.column(key).unique()):,}"
+        values = len(matches.table.column(key).unique())
+        counts[f"value{'s' * (values != 1)} of {key}"] = f"{values:,}"
     if "start_time" in names and len(matches):
         counts["first match"] = str(cells(matches.table.slice(0, 1).select(["start_time"]))[0][0])
     items = "".join(
@@ -122,6 +128,8 @@ def _pictures(query: Query, events: Source, matches: Matches) -> Iterator[str]:
         yield f"<h2>Along time</h2>{_chart(chart)}"
         if len(matches) > MOST_DRAWN:
             yield f'<p class="note">The first {MOST_DRAWN} matches.</p>'
+    if len(matches) < LEAST_COUNTED:
+        return
     with suppress(CereusError):
         yield f"<h2>Matches per time</h2>{_chart(matches_per_time(matches))}"
     for path in query.keys[:1]:

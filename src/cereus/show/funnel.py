@@ -7,7 +7,7 @@ from typing import Any
 from cereus.funnels.funnel import Funnel
 from cereus.funnels.summary import PERIOD
 from cereus.show.pictures import field_name, tooltip
-from cereus.show.timeline import altair_module, plain_rows
+from cereus.show.timeline import altair_module, inline_data, plain_rows
 
 
 def funnel_chart(funnel: Funnel) -> Any:
@@ -15,7 +15,7 @@ def funnel_chart(funnel: Funnel) -> Any:
     the first step; of periods, lines are that share over time. Segments are panels of their own."""
     alt = altair_module()
     names = list(dict.fromkeys(funnel.spec.names))
-    base = alt.Chart(alt.Data(values=plain_rows(funnel.steps)))
+    base = alt.Chart(inline_data(plain_rows(funnel.steps)))
     tips = [tooltip(alt, name) for name in funnel.steps.column_names]
     if funnel.spec.period is not None:
         made = base.mark_line(point=True).encode(

@@ -20,5 +20,5 @@ def located(query: Query, events: Source, matches: Matches, most: int) -> Matche
         first.events()
         return first
     numbered = EventTable.of(events, query.stream).table
-    shown = query.compiled.anatomy(numbered.schema).query
-    return Query(shown).run(numbered).head(most)
+    anatomy = query.compiled.anatomy(numbered.schema)
+    return Query(anatomy.bindings or anatomy.query).run(numbered).head(most)

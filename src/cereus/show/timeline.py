@@ -55,7 +55,7 @@ def timeline(
         events, along = _aligned(events, along), SINCE
     keys = _keys(matches)
     events = _labelled(events, matches, keys)
-    base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
+    base = alt.Chart(inline_data(plain_rows(events))).encode(
         x=alt.X(
             field_name(along),
             type=_scale(events, along),
@@ -146,6 +146,15 @@ def altair_module() -> Any:
     return library("altair")
 
 
+def inline_data(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the data of a chart. Altair would put every value to its schema, which takes seconds
+    for some thousands: it is told not to here, and sets aside what is inline when it checks a
+    chart."""
+    alt = altair_module()
+    with alt.utils.schemapi.debug_mode(False):
+        return alt.InlineData(values=rows)
+
+
 def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     """An altair chart: how many matches there are when."""
     alt = altair_module()
@@ -153,7 +162,7 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     _check(table, (time,))
     kind = _scale(table, time)
     values = [{field_name(time): _plain(value)} for value in table.column(time).to_pylist()]
-    chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
+    chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
     x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
     counts = alt.Axis(tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label", format=",d")
     y = alt.Y("count()", title="matches", axis=counts)
@@ -168,7 +177,7 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     largest = sorted(counts, key=lambda each: -each["counts"])[:most]
     field = field_name(key)
     values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
-    chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
+    chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
     y = alt.Y(field, type="nominal", sort="-x", title=key)
     x = alt.X("matches:Q", axis=alt.Axis(tickMinStep=1))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))

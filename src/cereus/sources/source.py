@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,11 @@ class Source:
         for batch in self.batches(columns, coded):
             yield row, batch
             row += batch.num_rows
+
+    def first(self, rows: int) -> Source:
+        """The first rows of a table."""
+        assert self.table is not None
+        return replace(self, table=self.table.slice(0, rows))
 
     def take(self, rows: pa.Array) -> pa.Table:
         """Rows by their numbers in the input."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 
 from cereus.errors import CereusError, QuerySyntaxError, Span, did_you_mean, shortened
 
@@ -97,12 +97,18 @@ def timestamp(text: str) -> datetime | None:
 
 def microseconds(amounts: Iterable[tuple[str, str]], span: Span) -> int:
     """The length of `1 hour 30 minutes`, given as (amount, unit) pairs."""
-    total = sum((_scaled(amount, unit, span) for amount, unit in amounts), Decimal(0))
+    try:
+        total = sum((_scaled(amount, unit, span) for amount, unit in amounts), Decimal(0))
+    except Overflow:
+        raise _too_long(span) from None
     if abs(total) > _LARGEST:
-        raise QuerySyntaxError(
-            "this duration is too long", span=span, hint="at most 292,000 years can be compared"
-        )
+        raise _too_long(span)
     return round(total)
+
+
+def _too_long(span: Span) -> QuerySyntaxError:
+    hint = "at most 292,000 years can be compared"
+    return QuerySyntaxError("this duration is too long", span=span, hint=hint)
 
 
 def _scaled(amount: str, unit: str, span: Span) -> Decimal:

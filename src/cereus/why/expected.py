@@ -2,7 +2,7 @@
 
 The match is looked for three times, among ever more events: alone, then with the events that lie
 between its own, then with all. Where it is lost, the rules that lose it are those without which it
-is there: one that suffices, else two, else all, of which one after the other is put back.
+is there: one that suffices, else two, else all, of which as many as can be are put back.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from itertools import combinations, islice
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,13 @@ from cereus.why.measure import Measured, measure
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.tally import SHARES
+from cereus.why.size import check_work
 from cereus.why.steps import TestedStep
 
 MOST_LISTED = 200_000
 """Matches of a loosened query among which the expected one is looked for."""
 MOST_PAIRS = 120
+"""Pairs of rules that are left out; where there are more, none is."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ def _blamed(
     anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, where: str
 ) -> tuple[tuple[Excluded, ...], str]:
     rules = [each.rule for each in anatomy.loosened]
+    check_work(anatomy.query, len(rules), len(events), events.schema)
     blamed = _fewest(anatomy, rules, rows, events)
     if blamed is None:
         return (), _misfit(anatomy, rows, events)
@@ -161,37 +165,74 @@ def _blamed(
 def _fewest(
     anatomy: Anatomy, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
 ) -> Sequence[QueryRule] | None:
-    """Few rules without which the events are a match: one, else two, else as few as are left when
-    one after the other is put back."""
+    """Few rules without which the events are a match: one, else two where there are few pairs,
+    else as few as are left when others are put back."""
+    wanted = _Wanted(anatomy, rows, events)
     limit: LimitError | None = None
-    for few in (*combinations(rules, 1), *islice(combinations(rules, 2), MOST_PAIRS), rules):
+    for few in _tried(rules):
         try:
-            if _is_match_without(anatomy.query, few, rows, events):
-                break
+            if wanted.is_match_without(few):
+                return _put_back(few, wanted)
         except LimitError as reached:
             limit = reached
-    else:
-        if limit is not None:
-            raise limit  # what was not tried may have been it
-        return None
-    for rule in few:
-        fewer = [each for each in few if each is not rule]
-        with suppress(LimitError):
-            if _is_match_without(anatomy.query, fewer, rows, events):
+    if limit is not None:
+        raise limit  # what was not tried may have been it
+    return None
+
+
+def _tried(rules: Sequence[QueryRule]) -> Iterator[Sequence[QueryRule]]:
+    """What is left out: one rule, two, all. With many rules there are too many pairs."""
+    yield from combinations(rules, 1)
+    if comb(len(rules), 2) <= MOST_PAIRS:
+        yield from combinations(rules, 2)
+    yield rules
+
+
+def _put_back(few: Sequence[QueryRule], wanted: _Wanted) -> Sequence[QueryRule]:
+    """As few rules without which the events are a match: half of them are put back where that
+    does no harm, then ever fewer at once."""
+    few, size = list(few), len(few) // 2
+    while size:
+        begin = 0
+        while begin < len(few):
+            fewer = few[:begin] + few[begin + size :]
+            if fewer and wanted.is_known_without(fewer):
                 few = fewer
+            else:
+                begin += size
+        size //= 2
     return few
 
 
-def _is_match_without(
-    query: CompiledQuery, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
-) -> bool:
-    try:
-        with sharing(SHARES):
-            return _is_match(without(query, rules, events.schema), rows, events)
-    except LimitError:
-        raise
-    except CereusError:
-        return False  # the pattern makes no sense without them
+@dataclass(frozen=True)
+class _Wanted:
+    """The events that may be a match of a query that lacks some of its rules."""
+
+    anatomy: Anatomy
+    rows: tuple[int, ...]
+    events: EventTable
+
+    def is_match_without(self, rules: Sequence[QueryRule]) -> bool:
+        try:
+            with sharing(SHARES):
+                return _is_match(self._without(rules), self.rows, self.events)
+        except LimitError:
+            raise
+        except CereusError:
+            return False  # the pattern makes no sense without them
+
+    def is_known_without(self, rules: Sequence[QueryRule]) -> bool:
+        """Whether they are known to be a match then."""
+        with suppress(LimitError):
+            return self.is_match_without(rules)
+        return False
+
+    def _without(self, rules: Sequence[QueryRule]) -> CompiledQuery:
+        """The query with some rules left out; with one, it has been made already."""
+        made = [each for each in self.anatomy.loosened if each.rule in rules]
+        if len(rules) == len(made) == 1:
+            return made[0].without
+        return without(self.anatomy.query, rules, self.events.schema)
 
 
 def _measured(

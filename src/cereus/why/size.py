@@ -16,3 +16,17 @@ def check_size(query: CompiledQuery, schema: pa.Schema) -> None:
             f"this query has {parts:,} tests and conditions; up to {most} can be taken apart",
             hint="ask about a part of the pattern",
         )
+
+
+FEW_RULES, MOST_PUT = 16, 200_000_000
+"""With more rules than so many, how often a condition is put to an event in all."""
+
+
+def check_work(query: CompiledQuery, rules: int, events: int, schema: pa.Schema) -> None:
+    """Refuse to leave out each of many rules where it is run over too many events for that."""
+    if rules > FEW_RULES and rules * query.part_count(schema) * events > MOST_PUT:
+        raise LimitError(
+            f"this query has {rules:,} rules, each of which would have to be left out over "
+            f"{events:,} events",
+            hint="ask about a part of the pattern, or with the events around the match alone",
+        )

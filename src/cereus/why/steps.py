@@ -23,6 +23,9 @@ ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
 SURELY_READ, SHARE_READ = 10_000, 32
 """Of a longer stream, one part of so many is read without one of the query's rules."""
+LEAST_BLAMING, WORTH_A_RUN = 4, 50_000
+"""Runs that tell which rule keeps events from being taken at a step: so many, and in a long stream
+one for every so many events. To begin a run takes about as long as to read these."""
 
 
 def most_read(events: EventTable) -> int:
@@ -33,6 +36,11 @@ def most_read(events: EventTable) -> int:
 def is_whole(events: EventTable) -> bool:
     """A query without one of its rules is tried on all events."""
     return len(events) <= SURELY_READ
+
+
+def most_blaming(events: EventTable) -> float:
+    """How many runs may tell which rule keeps events from being taken at a step."""
+    return np.inf if is_whole(events) else max(LEAST_BLAMING, len(events) // WORTH_A_RUN)
 
 
 class TestedStep:
@@ -102,6 +110,8 @@ class StepCounter:
         self.known = known
         self.tried: frozenset[QueryRule] | None = None
         """The rules that are left out to see what they exclude; None for all."""
+        self.blaming = most_blaming(events)
+        """How many more runs may tell that."""
         self.reached: list[Tally] = []
         for number in range(len(self.tested)):
             self.reached.append(self._tally(number))
@@ -113,16 +123,23 @@ class StepCounter:
         return next(none, None)
 
     def counts(self, without: Without) -> Iterator[StepCounts]:
-        """Every step; `without` are the matches of the query without one of its rules."""
-        before = True
-        for number, (tested, tally) in enumerate(zip(self.tested, self.reached, strict=True)):
-            left = self.events.tested.events(tested.passed) & ~tally.ends
-            count = int(np.count_nonzero(left))
-            blamed = Blamed((), 0, count) if tally.stopped else Blamed((), count)
-            if before and blamed.rest:
-                blamed = self._blamed(left, number, without)
-            yield tested.counted(tally, blamed)
-            before = _is_reached(tally)
+        """Every step; `without` are the matches of the query without one of its rules. The step
+        that nothing reaches is the first to be explained, while there are runs for it."""
+        numbers = range(len(self.tested))
+        order = sorted(numbers, key=lambda number: number != self.dead)
+        blamed = {number: self._not_taken(number, without) for number in order}
+        return (self.tested[n].counted(self.reached[n], blamed[n]) for n in numbers)
+
+    def _not_taken(self, number: int, without: Without) -> Blamed:
+        """Why events that pass a step were not taken there."""
+        tally = self.reached[number]
+        left = self.events.tested.events(self.tested[number].passed) & ~tally.ends
+        count = int(np.count_nonzero(left))
+        if tally.stopped:
+            return Blamed((), 0, count)
+        if count and (not number or _is_reached(self.reached[number - 1])):
+            return self._blamed(left, number, without)
+        return Blamed((), count)
 
     def _tally(self, number: int) -> Tally:
         step, tested = self.tested[number].step, self.events.tested
@@ -159,6 +176,9 @@ class StepCounter:
                 tally = self._without(each, places, number, without)
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
+            if tally is None:
+                until = 0
+                break
             near = slice(tally.until)
             taken = left[near] & tally.ends[near]
             blamed = int(np.count_nonzero(taken))
@@ -170,14 +190,18 @@ class StepCounter:
         rest, unseen = np.count_nonzero(left[:seen]), np.count_nonzero(left[seen:])
         return Blamed(tuple(ended), int(rest), int(unseen))
 
-    def _without(self, each: Loosened, places: Rows, number: int, without: Without) -> Tally:
+    def _without(self, each: Loosened, places: Rows, number: int, without: Without) -> Tally | None:
         """The matches that end at a step without a rule; as they are known, if all that may end
-        at the events at some places are, or if no more would be read here."""
+        at the events at some places are, or if no more would be read here. None where it took one
+        run too many to tell."""
         known = without.get(each) if self.is_whole(number) else None
         if known is not None and (
             known.until is None or each.much.span(self.events.schema) is None
         ):
             return known
+        if not self.blaming:
+            return None
+        self.blaming -= 1
         step = self.tested[number].step
         same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
         centres = Centres(places, asked_of_all(same, self.events, number + 1))

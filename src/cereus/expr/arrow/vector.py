@@ -94,6 +94,14 @@ def constant(value: Any) -> Vector:
     return from_arrow(pa.scalar(value))
 
 
+def event_value(value: Any) -> Vector:
+    """A value of an event. Unlike a literal it may be an unsigned integer of 64 bits, and stays
+    exact."""
+    if type(value) is int and INT64.max < value < 1 << 64:
+        return from_arrow(pa.scalar(value, pa.uint64()))
+    return constant(value)
+
+
 def _instant(value: datetime) -> Vector:
     since = (value if value.tzinfo else value.replace(tzinfo=UTC)) - EPOCH
     return Vector(Kind.TIMESTAMP, np.int64(since // timedelta(microseconds=1)), unit="us")

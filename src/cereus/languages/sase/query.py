@@ -188,6 +188,7 @@ class SaseQuery(EventwiseQuery):
             tables=self._tables,
         )
 
+    @kept
     def flat(self, schema: pa.Schema) -> SaseQuery:
         result = self.plan().result
         if not result.variables:

@@ -149,9 +149,10 @@ class _Sase(WindowTexts):
         return sase.Equivalence(paths, span=span_of(meta))
 
     def percentage(self, meta: Meta, token: Token) -> ex.Expression:
-        value = Decimal(token.rstrip("%").strip()) / 100
-        is_integer = value == value.to_integral_value()
-        return ex.Literal(int(value) if is_integer else float(value), span=span_of(meta))
+        share = f"{Decimal(token.rstrip('%').strip() + 'e-2'):f}"
+        digits = share.rstrip("0").rstrip(".") if "." in share else share
+        value = literals.number(digits, token_span(token))
+        return ex.Literal(value, span=span_of(meta))
 
     # ------------------------------------------------------------ arrays
 

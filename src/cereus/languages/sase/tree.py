@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Protocol
 
 from cereus.clauses.tree import ADDED, PatternTree, Skip, Window
@@ -219,12 +220,12 @@ class Query(Node):
     skip: Skip | None = field(default=None, metadata=ADDED)
     timeouts: bool = field(default=False, metadata=ADDED)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The components in SEQ order, negated ones included."""
         return tuple(self.pattern.flat())
 
-    @property
+    @cached_property
     def components(self) -> tuple[Component, ...]:
         """The components that have events in a match."""
         return tuple(part for part in self.parts if isinstance(part, Component))

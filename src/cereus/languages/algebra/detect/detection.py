@@ -215,86 +215,111 @@ def row_of(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def step(
+def run_ticks(
     m: cython.longlong[::1],
     code: cython.const[cython.longlong][:, ::1],
+    entries: cython.const[cython.longlong][::1],
+    results: cython.const[cython.longlong][::1],
     sources: cython.const[cython.longlong][:, ::1],
-    first: cython.Py_ssize_t,
-    last: cython.Py_ssize_t,
     values: cython.bint,
+    times: cython.const[cython.longlong][::1],
+    schedules: cython.const[cython.int][::1],
+    tick_rows: cython.const[cython.longlong][::1],
     row_masks: cython.const[cython.ulonglong][:, ::1],
     rows: cython.const[cython.longlong][::1],
-    first_row: cython.Py_ssize_t,
-    last_row: cython.Py_ssize_t,
-) -> cython.void:
-    """One tick: the loop body of Fig. 5 for the instructions from `first` to `last`."""
+    first: cython.Py_ssize_t,
+    last: cython.Py_ssize_t,
+    out: cython.longlong[:, ::1],
+    out_rows: cython.longlong[::1],
+    detected: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Run ticks of one key, the loop of Fig. 5, after `detected` outputs; give their number then.
+
+    An instruction of a tick takes a few nanoseconds, a call for each tick would take as long.
+    """
+    written: cython.Py_ssize_t = out[detected - 1, 2] if detected else 0
     never: cython.longlong = m[0]
-    now: cython.longlong = m[1]
-    cython.declare(op=cython.longlong, a=cython.longlong, b=cython.longlong)
+    cython.declare(now=cython.longlong, op=cython.longlong, a=cython.longlong, b=cython.longlong)
+    cython.declare(tick=cython.Py_ssize_t, schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
     cython.declare(pc=cython.Py_ssize_t, best=cython.Py_ssize_t, to=cython.Py_ssize_t)
     cython.declare(left=cython.Py_ssize_t, right=cython.Py_ssize_t)
     cython.declare(x=cython.Py_ssize_t, y=cython.Py_ssize_t)
-    for pc in range(first, last):
-        op = code[pc, 0]
-        to = code[pc, 1]
-        left = code[pc, 2]
-        right = code[pc, 3]
-        x = code[pc, 4]
-        y = code[pc, 5]
-        a = m[left]
-        b = m[right]
-        if op == 2:  # CONJUNCTION
-            if values:
-                conjoin(m, to, left, right, x, y)
-            else:  # the same without a branch to mispredict
-                m[x] = max(m[x], a)
-                m[y] = max(m[y], b)
-                m[to] = max(min(a, m[y]), min(m[x], b))
-        elif op == 5:  # LATCH
-            m[to] = m[x] if b > never else never
-            if values and m[to] > never:
-                join_rows(m, to, x, right)
-            if m[x] < a:
-                m[x] = a
+    for tick in range(first, last):
+        schedule = schedules[tick]
+        now = times[tick]
+        m[1] = now
+        for pc in range(entries[schedule], entries[schedule + 1]):
+            op = code[pc, 0]
+            to = code[pc, 1]
+            left = code[pc, 2]
+            right = code[pc, 3]
+            x = code[pc, 4]
+            y = code[pc, 5]
+            a = m[left]
+            b = m[right]
+            if op == 2:  # CONJUNCTION
                 if values:
-                    copy_rows(m, x, left)
-        elif op == 3:  # NEGATION
-            if m[x] < b:
-                m[x] = b
-            m[to] = a if m[x] < a else never
-            if values and m[to] > never:
-                copy_rows(m, to, left)
-        elif op == 1:  # DISJUNCTION
-            if a > b:
-                right = left
-            m[to] = m[right]
-            if values and m[to] > never:
-                copy_rows(m, to, right)
-        elif op == 4:  # RESTRICTION
-            m[to] = a if a >= now - code[pc, 4] else never
-            if values and m[to] > never:
-                copy_rows(m, to, left)
-        elif op == 0:  # PRIMITIVE
-            best = row_of(row_masks, first_row, last_row, x)
-            m[to] = now if best >= 0 else never
-            if values and best >= 0:
-                m[to + 1] = rows[best]
-                m[to + 2] = -1
-        else:  # SEQUENCE and STORE
-            if op == 6:
-                best = best_before(m, x, y, code[pc, 7], b) if b > never else 0
-                m[to] = m[best]
+                    conjoin(m, to, left, right, x, y)
+                else:  # the same without a branch to mispredict
+                    m[x] = max(m[x], a)
+                    m[y] = max(m[y], b)
+                    m[to] = max(min(a, m[y]), min(m[x], b))
+            elif op == 5:  # LATCH
+                m[to] = m[x] if b > never else never
                 if values and m[to] > never:
-                    join_rows(m, to, best, right)
-                m[y - 1] = now
-            if m[x] < a:
-                # nothing has begun since l ended that could still follow it: l need not stay
-                if m[x] > never and m[y - 1] > m[x - 1]:
-                    store(m, x, y, code[pc, 7], sources, code[pc, 6])
-                m[x] = a
-                m[x - 1] = now
-                if values:
-                    copy_rows(m, x, left)
+                    join_rows(m, to, x, right)
+                if m[x] < a:
+                    m[x] = a
+                    if values:
+                        copy_rows(m, x, left)
+            elif op == 3:  # NEGATION
+                if m[x] < b:
+                    m[x] = b
+                m[to] = a if m[x] < a else never
+                if values and m[to] > never:
+                    copy_rows(m, to, left)
+            elif op == 1:  # DISJUNCTION
+                if a > b:
+                    right = left
+                m[to] = m[right]
+                if values and m[to] > never:
+                    copy_rows(m, to, right)
+            elif op == 4:  # RESTRICTION
+                m[to] = a if a >= now - code[pc, 4] else never
+                if values and m[to] > never:
+                    copy_rows(m, to, left)
+            elif op == 0:  # PRIMITIVE
+                best = row_of(row_masks, tick_rows[tick], tick_rows[tick + 1], x)
+                m[to] = now if best >= 0 else never
+                if values and best >= 0:
+                    m[to + 1] = rows[best]
+                    m[to + 2] = -1
+            else:  # SEQUENCE and STORE
+                if op == 6:
+                    best = best_before(m, x, y, code[pc, 7], b) if b > never else 0
+                    m[to] = m[best]
+                    if values and m[to] > never:
+                        join_rows(m, to, best, right)
+                    m[y - 1] = now
+                if m[x] < a:
+                    # nothing has begun since l ended that could still follow it: l need not stay
+                    if m[x] > never and m[y - 1] > m[x - 1]:
+                        store(m, x, y, code[pc, 7], sources, code[pc, 6])
+                    m[x] = a
+                    m[x - 1] = now
+                    if values:
+                        copy_rows(m, x, left)
+        result = results[schedule]
+        if m[result] > never:
+            out[detected, 0] = tick
+            out[detected, 1] = m[result]
+            while values and m[result + 1] >= 0:
+                result += 1
+                out_rows[written] = m[result]
+                written += 1
+            out[detected, 2] = written
+            detected += 1
+    return detected
 
 
 def detect(
@@ -328,40 +353,30 @@ def detect(
     width: cython.Py_ssize_t = states.shape[1]
     tick: cython.Py_ssize_t = first
     detected: cython.Py_ssize_t = 0
-    written: cython.Py_ssize_t = 0
-    cython.declare(schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
     cython.declare(stop=cython.Py_ssize_t, i=cython.Py_ssize_t)
     with cython.nogil:
         while tick < last:
             for i in range(width):
                 m[state_at + i] = states[key, i]
             stop = min(last, stops[key])
-            while tick < stop:
-                schedule = schedules[tick]
-                m[1] = times[tick]
-                step(
-                    m,
-                    code,
-                    sources,
-                    entries[schedule],
-                    entries[schedule + 1],
-                    values,
-                    row_masks,
-                    rows,
-                    tick_rows[tick],
-                    tick_rows[tick + 1],
-                )
-                result = results[schedule]
-                if m[result] > m[0]:
-                    out[detected, 0] = tick
-                    out[detected, 1] = m[result]
-                    while values and m[result + 1] >= 0:
-                        result += 1
-                        out_rows[written] = m[result]
-                        written += 1
-                    out[detected, 2] = written
-                    detected += 1
-                tick += 1
+            detected = run_ticks(
+                m,
+                code,
+                entries,
+                results,
+                sources,
+                values,
+                times,
+                schedules,
+                tick_rows,
+                row_masks,
+                rows,
+                tick,
+                stop,
+                out,
+                out_rows,
+                detected,
+            )
             for i in range(width):
                 states[key, i] = m[state_at + i]
             tick = min(last, key_ticks[key + 1])

@@ -71,7 +71,7 @@ class Stage:
     type: str
     schema: pa.Schema | None
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Without RETURN the result shows where the events of each variable are."""
         block, *others = self.union.blocks
