@@ -79,9 +79,9 @@ def _sources_newer_than_their_modules() -> Iterator[Path]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from tests.distribution import FilesTogether
+    from tests.distribution import scheduling
 
-    return FilesTogether(config, log)
+    return scheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,5 +1,7 @@
 """Which tests run in one process of several (`-n 3`): those of a file, and of all files that have
-tests on Spark, so that one session serves them.
+tests on Spark, so that one session serves them. Without tests on Spark (`-m "not spark"`) each test
+goes to a process that has nothing left to do: a file of long random tests does not keep one of them
+busy while the others wait.
 
 `--dist loadgroup` would do that test by test, but with pytest 9.2 it groups nothing
 (pytest-xdist#1386), and looks through all tests whenever one ends.
@@ -9,10 +11,18 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from xdist.scheduler import LoadScopeScheduling
+import pytest
+from xdist.scheduler import LoadScopeScheduling, WorkStealingScheduling
 
 SPARK = "mark.spark"
+
+
+def scheduling(config: pytest.Config, log: Any) -> Any:
+    if config.getoption("markexpr") == "not spark":
+        return WorkStealingScheduling(config, log)
+    return FilesTogether(config, log)
 
 
 class FilesTogether(LoadScopeScheduling):
