@@ -6,6 +6,7 @@ import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -294,12 +295,12 @@ def test_texts_are_copied(watched: Callable[..., Watched], served: Served) -> No
 
 @pytest.mark.long
 def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watched]) -> None:
-    with Served(GivenFiles(), PlayLimits(seconds=4)) as slow:
+    with Served(GivenFiles(), PlayLimits(seconds=10)) as slow:
         seen = watched()
-        query = "SELECT%20*%20WHERE%20(SELL%20OR%20BUY)%2B"
+        query = quote("SELECT MAX * WHERE BUY+ AS b FILTER b.price > prev(b.price)")
         seen.page.set_default_timeout(180_000)
         seen.page.goto(slow.address + MARKET + query)
-        seen.page.locator(".failed", has_text="longer than 4 seconds").wait_for()
+        seen.page.locator(".failed", has_text="longer than 10 seconds").wait_for()
         ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")
 
 
