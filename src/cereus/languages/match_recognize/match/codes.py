@@ -10,6 +10,18 @@ TOO_MANY_RUNS = 5
 TOO_MANY_NODES = 6
 TOO_MUCH_WORK = 7
 
+# What a search has come to, as the places of `progress`: the partition, the row to go on at, how
+# many matches and states of their rows were written, the letter or the row of an error, the set of
+# states that was met with that letter, and how many rows were read.
+PART = 0
+ROW = 1
+MATCHES = 2
+WRITTEN = 3
+CULPRIT = 4
+SET = 5
+READ = 6
+PROGRESS = 7  # places
+
 # AFTER MATCH SKIP
 PAST_LAST_ROW = 0
 NEXT_ROW = 1

@@ -121,15 +121,16 @@ class Output:
         self._timeouts = timeouts
         self.states = empty(max(largest, 2 * size) + 1, np.int16)  # matches of a piece, mostly
         self.lengths = empty(len(self.states), np.int64) if stretches else None
-        self.progress = np.array([0, -1, 0, 0, 0, 0, 0], np.int64)
+        self.progress = np.zeros(codes.PROGRESS, np.int64)
+        self.progress[codes.ROW] = -1
 
     def empty(self) -> None:
         """Begin anew, once what was found has been read."""
-        self.progress[2:4] = 0
+        self.progress[[codes.MATCHES, codes.WRITTEN]] = 0
 
     def matches(self) -> RowMatches:
         """What was written so far, in the arrays of this object."""
-        matches, written = int(self.progress[2]), int(self.progress[3])
+        matches, written = self.progress[[codes.MATCHES, codes.WRITTEN]].tolist()
         timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
         return RowMatches(
             self.starts[:matches],

@@ -18,10 +18,17 @@ if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import (
         goes_on,
         interrupted,
+        marked,
+        note,
     )
 else:
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.rows.rows_kernel import goes_on, interrupted
+    from cereus.languages.match_recognize.match.rows.rows_kernel import (
+        goes_on,
+        interrupted,
+        marked,
+        note,
+    )
 
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 16)
 """After so many rows it is seen whether Ctrl-C was pressed."""
@@ -101,13 +108,13 @@ def find_by_bits(
     ends: cython.longlong[::1],
     states: cython.short[::1],
 ) -> cython.int:
-    """Find the matches of the partitions from `progress[0]` on; arguments that `rows_kernel.find`
-    has are the same here. `behind[byte, bits]` are states, `before[byte, bits]` groups."""
-    part: cython.Py_ssize_t = progress[0]
+    """Find the matches of the partitions that are left; arguments that `rows_kernel.find` has are
+    the same here. `behind[byte, bits]` are states, `before[byte, bits]` groups."""
+    part: cython.Py_ssize_t = progress[codes.PART]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
-    matches: cython.Py_ssize_t = progress[2]
-    written: cython.Py_ssize_t = progress[3]
-    read: cython.Py_ssize_t = progress[6]
+    matches: cython.Py_ssize_t = progress[codes.MATCHES]
+    written: cython.Py_ssize_t = progress[codes.WRITTEN]
+    read: cython.Py_ssize_t = progress[codes.READ]
     look_at: cython.Py_ssize_t = read + LOOK_EVERY
     cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, target=cython.Py_ssize_t)
@@ -116,7 +123,7 @@ def find_by_bits(
         while part < parts:
             low = bounds[part]
             high = bounds[part + 1]
-            row = progress[1]
+            row = progress[codes.ROW]
             if row < 0:
                 row = low
                 for i in range(high - low - 1, -1, -1):
@@ -147,23 +154,15 @@ def find_by_bits(
                     row += 1
                     continue
                 if matches == starts.shape[0] or states.shape[0] - written < high - row:
-                    progress[0] = part
-                    progress[1] = row
-                    progress[2] = matches
-                    progress[3] = written
-                    progress[6] = read
+                    note(progress, part, row, matches, written, read)
                     return codes.OUTPUT_FULL
                 at = row
                 target = -1
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if (
-                        skip >= codes.TO_FIRST
-                        and targets[q]
-                        and (skip == codes.TO_LAST or target < 0)
-                    ):
-                        target = at
+                    if skip >= codes.TO_FIRST and targets[q]:
+                        target = marked(skip, target, at)
                     at += 1
                     if at == high:
                         break
@@ -178,13 +177,10 @@ def find_by_bits(
                 matches += 1
                 k = goes_on(skip, row, at, target)
                 if k < 0:
-                    progress[4] = row
+                    progress[codes.CULPRIT] = row
                     return -k
                 row = k
             part += 1
-            progress[1] = -1
-        progress[0] = part
-        progress[2] = matches
-        progress[3] = written
-        progress[6] = read
+            progress[codes.ROW] = -1
+        note(progress, part, -1, matches, written, read)
         return codes.FINISHED

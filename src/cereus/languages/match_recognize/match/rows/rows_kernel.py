@@ -61,6 +61,35 @@ def goes_on(
     return -codes.FIRST_ROW if target == start else target
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def marked(
+    skip: cython.int, target: cython.Py_ssize_t, row: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """The row to skip to, once `row` is one that SKIP TO means: the first or the last of them."""
+    return row if target < 0 or skip == codes.TO_LAST else target
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def note(
+    progress: cython.longlong[::1],
+    part: cython.Py_ssize_t,
+    row: cython.Py_ssize_t,
+    matches: cython.Py_ssize_t,
+    written: cython.Py_ssize_t,
+    read: cython.Py_ssize_t,
+) -> cython.void:
+    """Write down how far a search has come, for the call that goes on with it."""
+    progress[codes.PART] = part
+    progress[codes.ROW] = row
+    progress[codes.MATCHES] = matches
+    progress[codes.WRITTEN] = written
+    progress[codes.READ] = read
+
+
 @cython.ccall
 def find(
     letters: cython.const[cython.ushort][::1],
@@ -76,18 +105,18 @@ def find(
     ends: cython.longlong[::1],
     states: cython.short[::1],
 ) -> cython.int:
-    """Find the matches of the partitions from `progress[0]` on.
+    """Find the matches of the partitions that are left.
 
-    A match is (starts, ends) and one state for each of its rows, all appended at `progress[2]`
-    and `progress[3]`. `targets[q]` says whether a state is one that SKIP TO means. `progress` is
-    [partition, row to go on at, matches, states, letter or row of the error, set, rows that both
-    passes read]; the row is -1 before pass 1 of a partition, and -2 - i where that goes on at i.
+    A match is (starts, ends) and one state for each of its rows, all appended behind what was
+    written before. `targets[q]` says whether a state is one that SKIP TO means. `progress` says how
+    far earlier calls came (`codes`); its row is -1 before pass 1 of a partition, and -2 - i where
+    that goes on at i.
     """
-    part: cython.Py_ssize_t = progress[0]
+    part: cython.Py_ssize_t = progress[codes.PART]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
-    matches: cython.Py_ssize_t = progress[2]
-    written: cython.Py_ssize_t = progress[3]
-    read: cython.Py_ssize_t = progress[6]
+    matches: cython.Py_ssize_t = progress[codes.MATCHES]
+    written: cython.Py_ssize_t = progress[codes.WRITTEN]
+    read: cython.Py_ssize_t = progress[codes.READ]
     look_at: cython.Py_ssize_t = read - read % LOOK_EVERY + (LOOK_EVERY if read else 0)
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
@@ -99,7 +128,7 @@ def find(
         while part < parts:
             low = bounds[part]
             high = bounds[part + 1]
-            row = progress[1]
+            row = progress[codes.ROW]
             if row < 0:
                 begin = high - low - 1
                 if row < -1:
@@ -110,13 +139,9 @@ def find(
                 for i in range(begin, -1, -1):
                     next_ = steps[set_, letters[low + i]]
                     if next_ < 0:
-                        progress[0] = part
-                        progress[1] = -2 - i
-                        progress[2] = matches
-                        progress[3] = written
-                        progress[4] = letters[low + i]
-                        progress[5] = set_
-                        progress[6] = read
+                        note(progress, part, -2 - i, matches, written, read)
+                        progress[codes.CULPRIT] = letters[low + i]
+                        progress[codes.SET] = set_
                         return codes.UNKNOWN_SET
                     set_ = next_
                     sets[i] = set_
@@ -135,11 +160,7 @@ def find(
                     row += 1
                     continue
                 if matches == most_matches or most_states - written < high - row:
-                    progress[0] = part
-                    progress[1] = row
-                    progress[2] = matches
-                    progress[3] = written
-                    progress[6] = read
+                    note(progress, part, row, matches, written, read)
                     return codes.OUTPUT_FULL
                 start = row
                 at = row - low
@@ -147,12 +168,8 @@ def find(
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if (
-                        skip >= codes.TO_FIRST
-                        and targets[q]
-                        and (skip == codes.TO_LAST or target < 0)
-                    ):
-                        target = at + low
+                    if skip >= codes.TO_FIRST and targets[q]:
+                        target = marked(skip, target, at + low)
                     at += 1
                     q = choices[sets[at], q]
                 read += at + low - start
@@ -161,14 +178,11 @@ def find(
                 matches += 1
                 row = goes_on(skip, start, at + low, target)
                 if row < 0:
-                    progress[4] = start
+                    progress[codes.CULPRIT] = start
                     return -row
             part += 1
-            progress[1] = -1
-        progress[0] = part
-        progress[2] = matches
-        progress[3] = written
-        progress[6] = read
+            progress[codes.ROW] = -1
+        note(progress, part, -1, matches, written, read)
         return codes.FINISHED
 
 
@@ -200,11 +214,11 @@ def find_by_states(
     `moves[move_starts[q] : move_starts[q + 1]]`, `last[q]` whether it may be the last row of the
     partition.
     """
-    part: cython.Py_ssize_t = progress[0]
+    part: cython.Py_ssize_t = progress[codes.PART]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
-    matches: cython.Py_ssize_t = progress[2]
-    written: cython.Py_ssize_t = progress[3]
-    read: cython.Py_ssize_t = progress[6]
+    matches: cython.Py_ssize_t = progress[codes.MATCHES]
+    written: cython.Py_ssize_t = progress[codes.WRITTEN]
+    read: cython.Py_ssize_t = progress[codes.READ]
     look_at: cython.Py_ssize_t = read - read % FEWER_ROWS + (FEWER_ROWS if read else 0)
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
@@ -217,7 +231,7 @@ def find_by_states(
         while part < parts:
             low = bounds[part]
             high = bounds[part + 1]
-            row = progress[1]
+            row = progress[codes.ROW]
             if row < 0:
                 for i in range(high - low - 1, -1, -1):
                     letter = letters[low + i]
@@ -247,11 +261,7 @@ def find_by_states(
                     look_at = read + FEWER_ROWS
                     interrupted()
                 if matches == most_matches or most_states - written < high - row:
-                    progress[0] = part
-                    progress[1] = row
-                    progress[2] = matches
-                    progress[3] = written
-                    progress[6] = read
+                    note(progress, part, row, matches, written, read)
                     return codes.OUTPUT_FULL
                 if length < 0:
                     limit = high
@@ -279,12 +289,8 @@ def find_by_states(
                 while q >= 0:
                     states[written] = q
                     written += 1
-                    if (
-                        skip >= codes.TO_FIRST
-                        and targets[q]
-                        and (skip == codes.TO_LAST or target < 0)
-                    ):
-                        target = at
+                    if skip >= codes.TO_FIRST and targets[q]:
+                        target = marked(skip, target, at)
                     at += 1
                     if at == high:
                         break
@@ -302,14 +308,11 @@ def find_by_states(
                 matches += 1
                 row = goes_on(skip, start, at, target)
                 if row < 0:
-                    progress[4] = start
+                    progress[codes.CULPRIT] = start
                     return -row
             part += 1
-            progress[1] = -1
-        progress[0] = part
-        progress[2] = matches
-        progress[3] = written
-        progress[6] = read
+            progress[codes.ROW] = -1
+        note(progress, part, -1, matches, written, read)
         return codes.FINISHED
 
 
@@ -344,27 +347,27 @@ def look_ahead(
     sets: cython.int[::1],
     progress: cython.longlong[::1],
 ) -> cython.int:
-    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on, the first of
-    them from row `progress[1]` - 1 (0: from its last row)."""
-    part: cython.Py_ssize_t = progress[0]
+    """Pass 1 alone: the set of every row, for the partitions that are left. The row of `progress`
+    is the one behind the row that the first of them goes on at (0: its last row)."""
+    part: cython.Py_ssize_t = progress[codes.PART]
     cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
     cython.declare(begin=cython.Py_ssize_t)
     with cython.nogil:
         while part < bounds.shape[0] - 1:
             begin = bounds[part + 1] - 1
             set_ = 0
-            if progress[1] > 0:
-                begin = progress[1] - 1
+            if progress[codes.ROW] > 0:
+                begin = progress[codes.ROW] - 1
                 if begin + 1 < bounds[part + 1]:
                     set_ = sets[begin + 1]
-                progress[1] = 0
+                progress[codes.ROW] = 0
             for i in range(begin, bounds[part] - 1, -1):
                 next_ = steps[set_, letters[i]]
                 if next_ < 0:
-                    progress[0] = part
-                    progress[1] = i + 1
-                    progress[4] = letters[i]
-                    progress[5] = set_
+                    progress[codes.PART] = part
+                    progress[codes.ROW] = i + 1
+                    progress[codes.CULPRIT] = letters[i]
+                    progress[codes.SET] = set_
                     return codes.UNKNOWN_SET
                 set_ = next_
                 sets[i] = set_

@@ -62,7 +62,7 @@ class TwoPasses:
                 times = np.zeros(1, np.int64) if times is None else times
                 yield from self._by_states(masks, letters, bounds, output, times, length)
         finally:
-            self.costs.steps += int(output.progress[6])
+            self.costs.steps += int(output.progress[codes.READ])
         yield output.matches()
 
     def _without_window(
@@ -150,11 +150,13 @@ class TwoPasses:
                 return True
             if result == codes.UNKNOWN_SET:
                 try:
-                    if len(ahead.sets) > FEW_SETS + output.progress[6] // ROWS_PER_SET:
+                    if len(ahead.sets) > FEW_SETS + output.progress[codes.READ] // ROWS_PER_SET:
                         raise TooManySets
-                    ahead.work_out(int(output.progress[5]), int(output.progress[4]))
+                    ahead.work_out(
+                        int(output.progress[codes.SET]), int(output.progress[codes.CULPRIT])
+                    )
                 except TooManySets:
-                    output.progress[1] = -1
+                    output.progress[codes.ROW] = -1
                     return False
             elif result == codes.OUTPUT_FULL:
                 yield output.matches()

@@ -369,8 +369,8 @@ def _completable(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     ahead = RowsAhead(automaton, masks, ends_open=ends_open)
     sets = empty(len(letters.numbers), np.int32)
-    progress = np.zeros(6, np.int64)
+    progress = np.zeros(codes.PROGRESS, np.int64)
     args = (letters.numbers, bounds)
     while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:
-        ahead.work_out(int(progress[5]), int(progress[4]))
+        ahead.work_out(int(progress[codes.SET]), int(progress[codes.CULPRIT]))
     return sets, readable(ahead.sets, len(automaton))

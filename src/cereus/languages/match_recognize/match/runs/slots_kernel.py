@@ -141,20 +141,21 @@ class Search(SteadyRuns):
         out: cython.short[::1],
         lengths: cython.longlong[::1],
     ) -> cython.int:
-        """Find the matches of the partitions from `progress[0]` on, in the rows from `lows` to
-        `highs`. Each goes on at its row in `resume` and has had `numbers` matches; one that has
-        `begun` had rows before these. With `ends_open` more rows may come, none of them before the
-        time `horizon`, and those up to `tails` are there and may not be read yet: a partition
-        stops at the first start whose match they could change.
+        """Find the matches of the partitions that are left, in the rows from `lows` to `highs`.
+
+        Each goes on at its row in `resume` and has had `numbers` matches; one that has `begun` had
+        rows before these. With `ends_open` more rows may come, none of them before the time
+        `horizon`, and those up to `tails` are there and may not be read yet: a partition stops at
+        the first start whose match they could change.
 
         With `timeouts`, a start without a match whose window ended while a run was waiting puts
         out the rows of the most preferred such run, marked in `timed_out`. Unless the search goes
         TO NEXT ROW, it begins behind those emitted before: `reported` is where they end.
         States are written to `out`, each with the number of rows one behind the other that have
-        it. `progress` is [partition, -, matches, states, row of the error]."""
-        part: cython.Py_ssize_t = progress[0]
-        matches: cython.Py_ssize_t = progress[2]
-        written: cython.Py_ssize_t = progress[3]
+        it. `progress` says how far earlier calls came (`codes`)."""
+        part: cython.Py_ssize_t = progress[codes.PART]
+        matches: cython.Py_ssize_t = progress[codes.MATCHES]
+        written: cython.Py_ssize_t = progress[codes.WRITTEN]
         most_runs: cython.Py_ssize_t = self.states.shape[1] - 1
         most_nodes: cython.Py_ssize_t = self.parents.shape[0]
         cython.declare(high=cython.Py_ssize_t, row=cython.Py_ssize_t, j=cython.Py_ssize_t)
@@ -172,9 +173,9 @@ class Search(SteadyRuns):
                 high = highs[part]
                 while resume[part] < high:
                     row = resume[part]
-                    progress[0] = part
-                    progress[2] = matches
-                    progress[3] = written
+                    progress[codes.PART] = part
+                    progress[codes.MATCHES] = matches
+                    progress[codes.WRITTEN] = written
                     self.number = numbers[part] + 1
                     if self.leaps:
                         self.stretches.number = self.number
@@ -397,11 +398,11 @@ class Search(SteadyRuns):
                     numbers[part] += 1
                     at = goes_on(skip, row, best_end, target)
                     if at < 0:
-                        progress[4] = row
+                        progress[codes.CULPRIT] = row
                         return -at
                     resume[part] = at
                 part += 1
-            progress[0] = part
-            progress[2] = matches
-            progress[3] = written
+            progress[codes.PART] = part
+            progress[codes.MATCHES] = matches
+            progress[codes.WRITTEN] = written
             return codes.FINISHED
