@@ -40,7 +40,11 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{'':16} {'figures':>8} {'new/old, mean':>14} {'best':>7} {'worst':>7}")
     for name in options.names:
-        pairs = compared(name, options.other.resolve(), options.runs)
+        try:
+            pairs = compared(name, options.other.resolve(), options.runs)
+        except ValueError as error:
+            print(f"{name:16} {error}", flush=True)
+            continue
         print(line(name, [new / old for new, old in pairs.values()]), flush=True)
         for place, (new, old) in pairs.items():
             if options.above is not None and new / old > options.above:
@@ -53,6 +57,8 @@ def compared(name: str, other: Path, runs: int) -> dict[int, tuple[float, float]
     for _ in range(runs):
         old.append(figures(name, other))
         new.append(figures(name, HERE))
+    if len(old[0]) != len(new[0]):
+        raise ValueError(f"{len(old[0])} figures there, {len(new[0])} here: not compared")
     fastest = zip(map(min, zip(*new, strict=True)), map(min, zip(*old, strict=True)), strict=True)
     return {place: pair for place, pair in enumerate(fastest, 1) if pair[1] > 0}
 
