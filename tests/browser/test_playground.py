@@ -293,7 +293,6 @@ def test_texts_are_copied(watched: Callable[..., Watched], served: Served) -> No
     seen.check(served.origin)
 
 
-@pytest.mark.long
 def test_the_menu_to_copy_is_whole_on_a_phone(
     watched: Callable[..., Watched], served: Served
 ) -> None:
@@ -304,6 +303,7 @@ def test_the_menu_to_copy_is_whole_on_a_phone(
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
 
 
+@pytest.mark.long
 def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watched]) -> None:
     with Served(GivenFiles(), PlayLimits(seconds=10)) as slow:
         seen = watched()

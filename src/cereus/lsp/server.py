@@ -27,8 +27,8 @@ KINDS = {
 
 
 def make_server() -> LanguageServer:
-    whole = lsp.TextDocumentSyncKind.Full
-    server = LanguageServer("cereus", cereus.__version__, text_document_sync_kind=whole)
+    sync_kind = lsp.TextDocumentSyncKind.Full
+    server = LanguageServer("cereus", cereus.__version__, text_document_sync_kind=sync_kind)
     given: dict[str, Any] = {}
 
     @server.feature(lsp.INITIALIZE)
