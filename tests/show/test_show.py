@@ -135,6 +135,20 @@ def test_the_title_of_an_axis_stands_clear_of_long_keys() -> None:
     assert chart["encoding"]["y"]["axis"]["titlePadding"] >= 50
 
 
+def test_labels_along_time_are_of_whole_seconds() -> None:
+    """With ticks of half a second every other label was left out: only `.500` was to be read."""
+    pytest.importorskip("vl_convert")
+    times = [datetime(2025, 1, 1) + timedelta(milliseconds=700 * i) for i in range(14)]
+    events = pa.table({"type": ["A", "B"] * 7, "ts": times})
+    text = "SELECT NEXT a, b WHERE A AS a ; B AS b WITHIN 1 second"
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
+    chart = show.timeline(found, time="ts")
+    from cereus.pictures.graphs import library
+
+    svg = library("vl_convert").vegalite_to_svg(chart.to_dict())
+    assert ">:02<" in svg and ">.500<" not in svg
+
+
 def test_a_large_automaton_is_cut() -> None:
     many = " ALL ".join(f"(A{i} ; B{i})" for i in range(5))
     dot = show.diagram(cereus.compile(f"SELECT * FROM S WHERE {many}")).dot

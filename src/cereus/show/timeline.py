@@ -28,6 +28,8 @@ TITLE_PADDING = 10
 LABEL_ROOM = 1
 """Pixels for each letter of the longest label of a lane, for the same reason: the title of the axis
 stands behind it."""
+TICKS = 8
+"""Along time, about so many: of more, labels are left out, and only the parts of seconds stay."""
 LABELS_APART = 8
 """Pixels between two labels of an axis, of which some are left out where there are many."""
 
@@ -59,6 +61,7 @@ def timeline(
         events, along = _aligned(events, along), SINCE
     keys = key_columns(matches)
     events = _labelled(events, matches, keys)
+    timed = _scale(events, along) == "temporal"
     shown = LABEL if lanes == MATCH else lanes
     base = alt.Chart(inline_data(plain_rows(events, along))).encode(
         x=alt.X(
@@ -66,6 +69,7 @@ def timeline(
             type=_scale(events, along),
             title=title,
             scale=_spread(alt, events, along),
+            axis=alt.Axis(tickCount=TICKS) if timed else alt.Undefined,
         ),
         y=alt.Y(
             field_name(shown),
