@@ -293,6 +293,16 @@ def test_texts_are_copied(watched: Callable[..., Watched], served: Served) -> No
     seen.check(served.origin)
 
 
+def test_the_menu_to_copy_is_whole_on_a_phone(
+    watched: Callable[..., Watched], served: Served
+) -> None:
+    seen = watched(390)
+    ready(seen, served)
+    seen.page.locator("#copy summary").click()
+    box = seen.page.locator("#copy .menu").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
 @pytest.mark.long
 def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watched]) -> None:
     with Served(GivenFiles(), PlayLimits(seconds=10)) as slow:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
+
+import cereus
+from cereus.report import report
 from tests.browser.conftest import LOOKS, Watched
 from tests.report.test_page import EVIL, page
 
@@ -72,6 +77,44 @@ def test_a_page_without_matches_is_quiet(watched: Callable[..., Watched], tmp_pa
     seen = watched()
     seen.page.goto(file.as_uri())
     assert seen.page.get_by_text("There are none.").count() == 1
+    seen.check(file.as_uri())
+
+
+def test_values_are_sorted_and_shown_as_they_are(
+    watched: Callable[..., Watched], tmp_path: Path
+) -> None:
+    """Large numbers are not rounded; lengths of time are sorted by how long they are."""
+    ids = [2**53 + 1, 2**53 + 3, 2**53]
+    took = [timedelta(hours=each) for each in (9, 10, 30)]
+    begin = datetime(2025, 1, 1)
+    times = [each for long in took for each in (begin, begin + long)]
+    columns = {"type": ["A", "B"] * 3, "id": [each for each in ids for _ in "AB"], "ts": times}
+    text = "SELECT a WHERE A AS a ; B AS b PARTITION BY id WITHIN 2 days RETURN b.ts - a.ts AS took"
+    query = cereus.compile(text, stream=cereus.Stream(time="ts"))
+    file = tmp_path / "report.html"
+    file.write_text(report(query, pa.table(columns), sort=True), "utf-8")
+    seen = watched(390)
+    seen.page.goto(file.as_uri())
+    shown = seen.page.locator("#matches tbody tr td:first-child")
+    for column, order in (("id", sorted(ids)), ("took", ids)):
+        seen.page.locator("#matches th .sorts", has_text=column).click()
+        assert shown.all_text_contents() == [str(each) for each in order]
+    seen.check(file.as_uri())
+
+
+def test_long_names_and_values_stay_on_the_page_and_on_paper(
+    watched: Callable[..., Watched], tmp_path: Path
+) -> None:
+    long = "long_name_" * 12
+    columns = {"type": ["A", "B"], "note": ["x" * 300] * 2, long: [1, 2]}
+    text = f"SELECT a WHERE A AS a ; B AS b FILTER a[{long} > 0] RETURN a.note, a.{long}"
+    file = tmp_path / "report.html"
+    file.write_text(report(cereus.compile(text), pa.table(columns), title=long), "utf-8")
+    seen = watched(390)
+    seen.page.goto(file.as_uri())
+    seen.check(file.as_uri())
+    seen.page.set_viewport_size({"width": 1000, "height": 800})
+    seen.page.emulate_media(media="print")
     seen.check(file.as_uri())
 
 

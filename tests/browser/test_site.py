@@ -26,10 +26,15 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(built)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return built
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -74,10 +79,26 @@ def test_a_page_is_printed(watched: Callable[..., Watched], site: str) -> None:
     seen.check(site)
 
 
+def search(page: Any, word: str) -> None:
+    """Type a word, and wait for what is found."""
+    page.locator("input.md-search__input").click()
+    page.keyboard.type(word)
+    page.locator(".md-search-result__item", has_text=word).first.wait_for()
+
+
 def test_the_search_answers(watched: Callable[..., Watched], site: str) -> None:
     seen = watched()
     seen.page.goto(f"{site}/index.html")
-    seen.page.locator("input.md-search__input").click()
-    seen.page.keyboard.type("playground")
-    seen.page.locator(".md-search-result__item", has_text="playground").first.wait_for()
+    search(seen.page, "playground")
     seen.check(site)
+
+
+@pytest.mark.parametrize("name", ["index.html", "reference/api.html"])
+def test_the_search_answers_without_a_server(
+    watched: Callable[..., Watched], folder: Path, name: str
+) -> None:
+    """`make docs` names a file, which is opened as it is."""
+    seen = watched()
+    seen.page.goto((folder / name).as_uri())
+    search(seen.page, "playground")
+    seen.check(folder.as_uri())

@@ -55,9 +55,41 @@ def test_completion_knows_keywords_functions_and_names() -> None:
     assert dict(features.completions("ab", 2, CEQL))["abs"] == "function"
 
 
+@pytest.mark.parametrize(
+    ("name", "some"),
+    [
+        ("ceql", "FOLLOWED TIMEOUTS REGEXP SKIP PAST"),
+        ("match_recognize", "RUNNING FINAL DESC CLASSIFIER PREV UNKNOWN MATCH_NUMBER"),
+        ("sase", "skip_till_any_match STREAM SEQ"),
+        ("par", "REPEAT TRY UNLESS SILENT"),
+        ("sremo", "DETECT EPS SKIP"),
+        ("algebra", "BETWEEN"),
+    ],
+)
+def test_the_words_of_a_language_are_completed(name: str, some: str) -> None:
+    words = features.keywords(language(name))
+    assert set(some.split()) <= set(words)
+    assert "grammar" not in words  # of a comment in a grammar
+
+
+def test_strategies_are_completed() -> None:
+    from cereus.languages.ceql.text import OPERATORS
+    from cereus.languages.sase.tree import Strategy
+
+    assert set(OPERATORS) <= set(features.keywords(CEQL))
+    assert {each.value for each in Strategy} <= set(features.keywords(language("sase")))
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_language_has_keywords_or_none(name: str) -> None:
     assert isinstance(features.keywords(language(name)), tuple)
+
+
+def test_a_text_without_a_file_is_in_the_language_that_the_editor_names() -> None:
+    assert features.language_of("/Untitled-1", "sase").name == "sase"
+    assert features.language_of("/Untitled-1", "sql").name == "match_recognize"
+    assert features.language_of("/rule.par", "sase").name == "par"
+    assert features.language_of("/Untitled-1", "plaintext").name == "ceql"
 
 
 def test_an_editor_is_served(tmp_path: Path) -> None:
@@ -68,7 +100,7 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
     uri = (tmp_path / "q.ceql").as_uri()
     received: list[lsp.PublishDiagnosticsParams] = []
 
-    async def session() -> tuple[lsp.Hover | None, list[lsp.TextEdit] | None]:
+    async def session() -> tuple[lsp.ServerCapabilities, lsp.Hover | None, list[lsp.TextEdit]]:
         client = LanguageClient("test", "1")
         arrived = asyncio.Event()
 
@@ -78,9 +110,11 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
             arrived.set()
 
         await client.start_io(sys.executable, "-m", "cereus.cli.main", "lsp")
-        await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        bytes_first = lsp.GeneralClientCapabilities(position_encodings=["utf-8", "utf-16"])
+        can = lsp.ClientCapabilities(general=bytes_first)
+        started = await client.initialize_async(lsp.InitializeParams(capabilities=can))
         client.initialized(lsp.InitializedParams())
-        text = "select * where 🌵 ; A"
+        text = "select * /* 🌵 */ where 🌵 ; A"
         client.text_document_did_open(
             lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "ceql", 1, text))
         )
@@ -101,11 +135,15 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
         await client.shutdown_async(None)
         client.exit(None)
         await client.stop()
-        return hover, list(edits or [])
+        return started.capabilities, hover, list(edits or [])
 
     with ThreadPoolExecutor() as threads:  # whatever loop another test has left in this one
-        hover, edits = threads.submit(lambda: asyncio.run(session())).result(120)
-    assert received[0].diagnostics[0].range.start == lsp.Position(0, 15)
+        capable, hover, edits = threads.submit(lambda: asyncio.run(session())).result(120)
+    sync = capable.text_document_sync
+    assert isinstance(sync, lsp.TextDocumentSyncOptions)
+    assert sync.change == lsp.TextDocumentSyncKind.Full  # parts would be counted by pygls
+    assert capable.position_encoding == "utf-8"
+    assert received[0].diagnostics[0].range.start == lsp.Position(0, 26)
     assert hover is not None and hover.contents.value == "An A, then a B."  # type: ignore[union-attr]
     assert edits and edits[0].new_text == "SELECT *\nWHERE A ; B\n"
 
@@ -160,3 +198,33 @@ def test_the_editor_says_which_events(folder: Path) -> None:
 def test_a_schema_that_is_not_there_is_an_error(folder: Path) -> None:
     with pytest.raises(CereusError, match="no file"):
         checked(f"-- schema: gone.parquet\n{QUERY}", folder)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("events = 5", "no table"),
+        ("[events", "cannot read"),
+        ("[events]\nschema = ['a']", "names no columns"),
+        ("[events]\nschema = '.'", "is a folder"),
+        ("[events]\nschema = 'bytes.parquet'", "bytes.parquet"),
+        ("[events]\nschema = 'bytes.txt'", "cannot read"),
+        ("[events]\ntime = 5", "named by a text"),
+        ("[events]\nkeys = 7", "named by"),
+    ],
+)
+def test_what_makes_no_sense_about_the_events_is_an_error(
+    folder: Path, told: str, message: str
+) -> None:
+    """Of the file that says it, not of the server: an editor shows it."""
+    (folder / "bytes.parquet").write_bytes(b"\xff\xfe")
+    (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    (folder / "cereus.toml").write_text(told)
+    with pytest.raises(CereusError, match=message):
+        checked(QUERY, folder)
+
+
+def test_a_file_of_the_folder_in_other_signs_is_an_error(folder: Path) -> None:
+    (folder / "cereus.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(CereusError, match="cannot read"):
+        checked(QUERY, folder)

@@ -97,6 +97,15 @@ def test_matches_of_all_keys_are_in_the_order_of_time() -> None:
     assert [row[0] for row in json.loads(rows[1])["rows"]] == ["b", "a"]
 
 
+def test_a_key_inside_a_column_is_counted_too() -> None:
+    who = pa.array([{"id": 1}, {"id": 1}, {"id": 2}, {"id": 2}])
+    text = "SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY who.id"
+    query = cereus.compile(text, stream=cereus.Stream(time="ts"))
+    made = report(query, EVENTS.append_column("who", who))
+    assert "<b>2</b><span>values of who.id</span>" in made
+    assert "<h2>Matches per key</h2>" in made
+
+
 def test_a_page_without_matches() -> None:
     made = page("SELECT * WHERE HALT")
     assert "Along time" not in made

@@ -94,6 +94,61 @@ def test_what_is_written_at_an_upright_edge_stands_beside_it() -> None:
         assert abs(at - spots["a"].x) > 3 * len(text)
 
 
+def test_nothing_is_written_over_what_is_written_at_another_edge() -> None:
+    """Edges that cross would have their texts in the same place, and one would hide the other."""
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    svg = show.diagram(cereus.compile("SELECT * WHERE A AS a ALL B AS b ALL C AS c")).svg()
+    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    lines = [line for text in texts if text.get("text-anchor") == "middle" for line in text]
+    places = [(line.attrib["x"], line.attrib["y"]) for line in lines]
+    assert len(places) == len(set(places)) > 20
+
+
+def test_a_picture_is_light_on_paper() -> None:
+    """Whatever the screen is: a dark picture of a printed page cannot be read."""
+    pytest.importorskip("igraph")
+    svg = show.diagram(query()).svg()
+    assert "prefers-color-scheme:dark" in svg.replace(" ", "")
+    assert "@media (prefers-color-scheme" not in svg and "@media screen and (prefers" in svg
+
+
+def test_keys_that_a_browser_would_round_are_told_apart() -> None:
+    pytest.importorskip("altair")
+    ids = [2**53, 2**53 + 1]
+    events = pa.table({"type": ["A"] * 2, "id": ids, "ts": pa.array(ids, pa.int64())})
+    stream = cereus.Stream(time="ts", unit="ns")
+    found = cereus.compile("SELECT * WHERE A AS a PARTITION BY id", stream=stream).run(events)
+    keys = rows_of(show.matches_per_key(found, "id").to_dict())
+    assert {row["id"] for row in keys} == {str(each) for each in ids}
+    marks = rows_of(show.timeline(found, time="ts").to_dict())
+    assert [row["ts"] for row in marks] == ids  # an axis is of numbers
+    assert [row["id"] for row in marks] == [str(each) for each in ids]
+
+
+def test_the_title_of_an_axis_stands_clear_of_long_keys() -> None:
+    pytest.importorskip("altair")
+    events = EVENTS.set_column(1, "name", pa.array(["n" * 40] * 3))
+    text = "SELECT a, b WHERE A AS a ; B AS b PARTITION BY name"
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
+    chart = show.matches_per_key(found, "name").to_dict()
+    assert chart["encoding"]["y"]["axis"]["titlePadding"] >= 50
+
+
+def test_labels_along_time_are_of_whole_seconds() -> None:
+    """With ticks of half a second every other label was left out: only `.500` was to be read."""
+    pytest.importorskip("vl_convert")
+    times = [datetime(2025, 1, 1) + timedelta(milliseconds=700 * i) for i in range(14)]
+    events = pa.table({"type": ["A", "B"] * 7, "ts": times})
+    text = "SELECT NEXT a, b WHERE A AS a ; B AS b WITHIN 1 second"
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
+    chart = show.timeline(found, time="ts")
+    from cereus.pictures.graphs import library
+
+    svg = library("vl_convert").vegalite_to_svg(chart.to_dict())
+    assert ">:02<" in svg and ">.500<" not in svg
+
+
 def test_a_large_automaton_is_cut() -> None:
     many = " ALL ".join(f"(A{i} ; B{i})" for i in range(5))
     dot = show.diagram(cereus.compile(f"SELECT * FROM S WHERE {many}")).dot

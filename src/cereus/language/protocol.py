@@ -60,6 +60,7 @@ class Language(ABC):
     embedded  its texts stand in statements of SQL, behind a table
     typed     its patterns ask for the types of events, so that a column has to say them
     signature what shows that a text is of this language, as a regular expression
+    words     what it understands that its grammar takes for names: an editor offers them
     """
 
     name: ClassVar[str]
@@ -72,6 +73,7 @@ class Language(ABC):
     embedded: ClassVar[bool] = False
     typed: ClassVar[bool] = True
     signature: ClassVar[str | None] = None
+    words: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:

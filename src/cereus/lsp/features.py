@@ -27,7 +27,11 @@ of a long word would be tried."""
 NAME = re.compile(r"[^\W\d]\w*")
 SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
 IMPORTED = re.compile(r"^%import ([a-z_.]+)\.grammar ", re.MULTILINE)
-KEYWORD = re.compile(r'"([A-Za-z_]{2,})"|/([A-Za-z_]{2,})\b')
+TERMINAL = re.compile(r"^_?[A-Z_]+(?:\.\d+)?: /(?!\(\?!)(.+)/i$", re.MULTILINE)
+"""What a grammar reads in either case; a pattern that begins with what it may not be is a name."""
+BEHIND = re.compile(r"\(\?[=!].*")
+"""What a pattern asks of the text behind it."""
+WORD = re.compile(r"(?<!\\)\b[A-Z_]{2,}")
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,10 @@ class Surroundings:
 NOTHING_KNOWN = Surroundings()
 
 
-def language_of(path: str) -> Language:
-    return language(dialect_of(path) or default_name())
+def language_of(path: str, named: str | None = None) -> Language:
+    """The language of a file: that of its suffix; of a text without a file, the one that the
+    editor names as a suffix would."""
+    return language(dialect_of(path) or dialect_of(f"text.{named}") or default_name())
 
 
 def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> Query:
@@ -141,16 +147,18 @@ def _known_words(
 
 @cache
 def keywords(chosen: Language) -> tuple[str, ...]:
-    """The words of a language's grammar, and of the grammars it imports."""
+    """The words of a language's grammar, and of the grammars it imports; and those that it
+    understands beside them."""
     package = type(chosen).__module__.rpartition(".")[0]
     grammar = files(package).joinpath("grammar.lark")
     if not grammar.is_file():
-        return ()
+        return chosen.words
     text = grammar.read_text("utf-8")
     for name in sorted(set(IMPORTED.findall(text))):
         text += files("cereus").joinpath(*name.split("."), "grammar.lark").read_text("utf-8")
-    written = KEYWORD.findall(text)
-    return tuple(sorted({quoted or pattern for quoted, pattern in written}))
+    patterns = (BEHIND.sub("", each) for each in TERMINAL.findall(text))
+    read = {word for each in patterns for word in WORD.findall(each.replace(r"\s+", " "))}
+    return tuple(sorted({*read, *chosen.words}))
 
 
 def laid_out(text: str, chosen: Language) -> str | None:

@@ -69,12 +69,19 @@ def _of_comments(text: str, folder: Path) -> dict[str, Any]:
 def _of_folder(folder: Path) -> dict[str, Any]:
     for each in (folder, *folder.absolute().parents):
         if (each / FILE).is_file():
-            try:
-                read = tomllib.loads((each / FILE).read_text("utf-8"))
-            except tomllib.TOMLDecodeError as error:
-                raise CereusError(f"cannot read {each / FILE}: {error}") from None
-            return _only_known(read.get("events", {}), each)
+            return _only_known(_events_table(each / FILE), each)
     return {}
+
+
+def _events_table(file: Path) -> Mapping[str, Any]:
+    try:
+        read = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise CereusError(f"cannot read {file}: {error}") from None
+    events = read.get("events", {})
+    if not isinstance(events, Mapping):
+        raise CereusError(f"events in {file} is no table", hint="write it below [events]")
+    return events
 
 
 def _only_known(named: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -84,9 +91,14 @@ def _only_known(named: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return kept
 
 
-def _schema(schema: Path | Mapping[str, Any]) -> pa.Schema:
+def _schema(schema: Any) -> pa.Schema:
     if isinstance(schema, Mapping):
         return named_schema(schema)
+    if not isinstance(schema, Path):
+        hint = 'write the name of a file, or columns: {price = "double"}'
+        raise CereusError(f"schema is {schema!r}, which names no columns", hint=hint)
+    if schema.is_dir():  # somebody is still writing the name: all that is in it is not read
+        raise CereusError(f"{str(schema)!r} is a folder", hint="name one of its files")
     changed = schema.stat().st_mtime if schema.exists() else 0.0
     return _read(str(schema), changed)
 
@@ -94,7 +106,10 @@ def _schema(schema: Path | Mapping[str, Any]) -> pa.Schema:
 @lru_cache(maxsize=32)
 def _read(path: str, changed: float) -> pa.Schema:
     """Once for each change of the file."""
-    return schema_of(path, Files(path))
+    try:
+        return schema_of(path, Files(path))
+    except (OSError, ValueError) as error:
+        raise CereusError(f"cannot read {path!r}: {error}") from None
 
 
 def _types(schema: Path, column: str | None) -> tuple[str, ...]:

@@ -11,9 +11,11 @@ from pygls.workspace import TextDocument
 
 import cereus
 from cereus.errors import CereusError
+from cereus.language.protocol import Language
 from cereus.lsp import features
 from cereus.lsp.features import Surroundings, TextProblem
 from cereus.lsp.known import surroundings_of
+from cereus.lsp.places import offset_of, range_of
 
 KINDS = {
     "keyword": lsp.CompletionItemKind.Keyword,
@@ -25,7 +27,8 @@ KINDS = {
 
 
 def make_server() -> LanguageServer:
-    server = LanguageServer("cereus", cereus.__version__)
+    sync_kind = lsp.TextDocumentSyncKind.Full
+    server = LanguageServer("cereus", cereus.__version__, text_document_sync_kind=sync_kind)
     given: dict[str, Any] = {}
 
     @server.feature(lsp.INITIALIZE)
@@ -44,8 +47,7 @@ def make_server() -> LanguageServer:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         document = server.workspace.get_text_document(params.text_document.uri)
-        known = _known(document, given)
-        words = features.meaning(document.source, features.language_of(document.path), known)
+        words = features.meaning(document.source, _language(document), _known(document, given))
         if words is None:
             return None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, words))
@@ -53,25 +55,26 @@ def make_server() -> LanguageServer:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
     def complete(params: lsp.CompletionParams) -> lsp.CompletionList:
         document = server.workspace.get_text_document(params.text_document.uri)
-        offset = document.offset_at_position(params.position)
-        chosen = features.language_of(document.path)
-        items = [
-            lsp.CompletionItem(word, kind=KINDS[kind])
-            for word, kind in features.completions(
-                document.source, offset, chosen, _known(document, given)
-            )
-        ]
+        offset = offset_of(document, params.position)
+        words = features.completions(
+            document.source, offset, _language(document), _known(document, given)
+        )
+        items = [lsp.CompletionItem(word, kind=KINDS[kind]) for word, kind in words]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def layout(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
         document = server.workspace.get_text_document(params.text_document.uri)
-        after = features.laid_out(document.source, features.language_of(document.path))
+        after = features.laid_out(document.source, _language(document))
         if after is None or after == document.source:
             return []
-        return [lsp.TextEdit(_range(document.source, 0, len(document.source)), after)]
+        return [lsp.TextEdit(range_of(document, 0, len(document.source)), after)]
 
     return server
+
+
+def _language(document: TextDocument) -> Language:
+    return features.language_of(document.path, document.language_id)
 
 
 def _publish(server: LanguageServer, uri: str, given: dict[str, Any]) -> None:
@@ -79,10 +82,10 @@ def _publish(server: LanguageServer, uri: str, given: dict[str, Any]) -> None:
     text = document.source
     try:
         known = surroundings_of(text, document.path, given)
-        problems = features.problems(text, features.language_of(document.path), known)
+        problems = features.problems(text, _language(document), known)
     except CereusError as error:  # of what is said about the events
         problems = [TextProblem(0, len(text.partition("\n")[0]), str(error))]
-    shown = [_diagnostic(text, each) for each in problems]
+    shown = [_diagnostic(document, each) for each in problems]
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
 
 
@@ -92,21 +95,10 @@ def _known(document: TextDocument, given: dict[str, Any]) -> Surroundings:
     return Surroundings()
 
 
-def _diagnostic(text: str, problem: TextProblem) -> lsp.Diagnostic:
+def _diagnostic(document: TextDocument, problem: TextProblem) -> lsp.Diagnostic:
     severity = lsp.DiagnosticSeverity.Error if problem.error else lsp.DiagnosticSeverity.Warning
-    place = _range(text, problem.start, problem.end)
+    place = range_of(document, problem.start, problem.end)
     return lsp.Diagnostic(place, problem.message, severity=severity, source="cereus")
-
-
-def _range(text: str, start: int, end: int) -> lsp.Range:
-    return lsp.Range(_position(text, start), _position(text, end))
-
-
-def _position(text: str, offset: int) -> lsp.Position:
-    """Lines, and UTF-16 units in them, as the protocol counts."""
-    before = text[:offset]
-    line = before[before.rfind("\n") + 1 :]
-    return lsp.Position(before.count("\n"), len(line.encode("utf-16-le")) // 2)
 
 
 def serve(**options: Any) -> None:

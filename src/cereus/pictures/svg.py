@@ -16,8 +16,8 @@ MOST_ABOVE = 22.0
 STYLE = """
 .cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;
 --paper:#fff;--line:#0072b2;--end:#d55e00}
-@media (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;
---paper:#111418;--line:#56b4e9;--end:#e69f00}}
+@media screen and (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;
+--fill:#16293a;--paper:#111418;--line:#56b4e9;--end:#e69f00}}
 .cereus-graph text{fill:var(--ink);stroke:var(--paper);stroke-width:3px;paint-order:stroke;
 stroke-linejoin:round}
 .cereus-graph text.in{stroke:none}
@@ -35,6 +35,8 @@ ARROW = (
     'fill="context-stroke"/></marker></defs>'
 )
 Point = tuple[float, float]
+SHARES = (0.5, 0.35, 0.65, 0.25, 0.75)
+"""Where along an edge its text may stand, the best first."""
 
 
 def svg_of(graph: Picture, title: str = "automaton") -> str:
@@ -74,6 +76,8 @@ class _Drawn:
 
     def __init__(self, graph: Picture, spots: dict[str, Spot]) -> None:
         self.graph, self.spots = graph, spots
+        self.texts: list[tuple[Point, Point]] = []
+        """The corners of what is written at edges so far."""
         self.points: list[Point] = [
             (s.x + sx * s.width / 2, s.y + sy * s.height / 2)
             for s in spots.values()
@@ -110,11 +114,18 @@ class _Drawn:
         self.points.append(((middle[0] * 2 + start[0] + end[0]) / 4, (tail.y + middle[1]) / 2))
         slope = abs(end[1] - start[1]) / max(abs(end[0] - start[0]), 1)
         above = 5 + min(slope * text_width(edge.lines) / 2, MOST_ABOVE)
-        at = (
-            (start[0] + 2 * middle[0] + end[0]) / 4,
-            (start[1] + 2 * middle[1] + end[1]) / 4 - above - LINE * (len(edge.lines) - 1),
-        )
+        up = above + LINE * (len(edge.lines) - 1)
+        places = [(x, y - up) for x, y in (_along(start, middle, end, each) for each in SHARES)]
+        at = next((each for each in places if self._is_free(edge, each)), places[0])
         yield from self._written(edge, path, at)
+
+    def _is_free(self, edge: GraphEdge, at: Point) -> bool:
+        """Nothing else is written there."""
+        (left, top), (right, bottom) = _corners(edge, at)
+        return not any(
+            left < other_right and other_left < right and top < other_bottom and other_top < bottom
+            for (other_left, other_top), (other_right, other_bottom) in self.texts
+        )
 
     def _upright(self, edge: GraphEdge, tail: Spot, head: Spot, before: int) -> Iterator[str]:
         """Between nodes of one layer: to the right of what lies between them when it goes down,
@@ -165,13 +176,29 @@ class _Drawn:
         yield from self._written(edge, path, at)
 
     def _written(self, edge: GraphEdge, path: str, at: Point) -> Iterator[str]:
-        half = text_width(edge.lines) / 2
-        down = at[1] + LINE * (len(edge.lines) - 1)
-        self.points += [(at[0] - half, at[1] - LINE), (at[0] + half, down)]
+        corners = _corners(edge, at)
+        self.points += corners
+        if edge.lines:
+            self.texts.append(corners)
         dashed = " dashed" if edge.dashed else ""
         yield f'<path class="edge{dashed}" d="{path}" marker-end="url(#cereus-arrow)"/>'
         if edge.lines:
             yield _text(edge.lines, *at, "middle", "soft" if edge.dashed else "")
+
+
+def _corners(edge: GraphEdge, at: Point) -> tuple[Point, Point]:
+    """What is written at an edge: from where to where."""
+    half = text_width(edge.lines) / 2
+    return (at[0] - half, at[1] - LINE), (at[0] + half, at[1] + LINE * (len(edge.lines) - 1))
+
+
+def _along(start: Point, middle: Point, end: Point, share: float) -> Point:
+    """A place on the curve of an edge; 0 is its start, 1 its end."""
+    before, between, behind = (1 - share) ** 2, 2 * share * (1 - share), share**2
+    return (
+        before * start[0] + between * middle[0] + behind * end[0],
+        before * start[1] + between * middle[1] + behind * end[1],
+    )
 
 
 def _border(spot: Spot, towards: Point) -> Point:

@@ -20,10 +20,10 @@ from cereus.play.data import PlayData, PlayEvents
 from cereus.play.request import PlayRequest, malformed, number, read_request
 from cereus.play.snippets import snippets
 from cereus.query import Query
-from cereus.report.table import cells
+from cereus.report.table import cells, ranks
 from cereus.show.diagram import diagram
 from cereus.show.located import located
-from cereus.show.timeline import matches_per_key, matches_per_time, timeline
+from cereus.show.timeline import key_columns, matches_per_key, matches_per_time, timeline
 from cereus.sources import source
 from cereus.translate.translate import INTO, translated
 from cereus.why.html import why_html
@@ -92,6 +92,7 @@ def run(given: Given, events: PlayData) -> Answer:
         "seconds": seconds,
         "columns": table.column_names,
         "rows": cells(table),
+        "ranks": ranks(table),
         "rows_left_out": max(len(matches) - MOST_ROWS, 0),
         "notes": notes,
         "charts": list(_charts(query, on.table, matches)),
@@ -139,9 +140,9 @@ def _charts(query: Query, table: pa.Table, matches: Matches) -> Iterator[Answer]
         yield _chart("Along time", timeline(shown, time=when, most=MOST_DRAWN), note)
     with suppress(CereusError):
         yield _chart("Matches per time", matches_per_time(matches))
-    for path in query.keys[:1]:
+    for key in key_columns(matches)[:1]:
         with suppress(CereusError):
-            yield _chart(f"Matches per {path[0]}", matches_per_key(matches, path[0]))
+            yield _chart(f"Matches per {key}", matches_per_key(matches, key))
 
 
 def _chart(title: str, chart: Any, note: str = "") -> Answer:
@@ -214,6 +215,7 @@ def rows(given: Given, events: PlayData) -> Answer:
         "columns": table.column_names,
         "first": first,
         "rows": cells(shown),
+        "ranks": ranks(shown),
         "total": table.num_rows,
     }
 

@@ -4,6 +4,6 @@ if (document.getElementById("matches")) {
     table: document.getElementById("matches"),
     filter: document.getElementById("filter"),
     shown: document.getElementById("shown"),
-    rows: JSON.parse(document.getElementById("rows").textContent).rows,
+    ...JSON.parse(document.getElementById("rows").textContent),
   });
 }

@@ -14,10 +14,10 @@ from cereus.errors import CereusError, LimitError
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.query import Query
-from cereus.report.table import cells, embedded
+from cereus.report.table import cells, embedded, ranks
 from cereus.show.diagram import diagram
 from cereus.show.located import located
-from cereus.show.timeline import matches_per_key, matches_per_time, timeline
+from cereus.show.timeline import key_columns, matches_per_key, matches_per_time, timeline
 from cereus.sources import Source, source
 from cereus.why.html import why_html
 
@@ -42,7 +42,7 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
     heading = title or "Matches"
     parts = [
         f"<h1>{escape(heading)}</h1>",
-        _numbers(query, matches, events.num_rows),
+        _numbers(matches, events.num_rows),
         *_query(query),
         *_pictures(query, events, matches),
         *_table(matches),
@@ -89,13 +89,13 @@ def _file(name: str) -> str:
 # ---------------------------------------------------------------- parts
 
 
-def _numbers(query: Query, matches: Matches, events: int) -> str:
+def _numbers(matches: Matches, events: int) -> str:
     counts = {
         "match" if matches.total == 1 else "matches": f"{matches.total:,}",
         "event" if events == 1 else "events": f"{events:,}",
     }
     names = matches.table.column_names
-    for key in (path[0] for path in query.keys if path[0] in names and len(matches)):
+    for key in key_columns(matches) if len(matches) else []:
         values = len(matches.table.column(key).unique())
         counts[f"value{'s' * (values != 1)} of {key}"] = f"{values:,}"
     if "start_time" in names and len(matches):
@@ -132,9 +132,9 @@ def _pictures(query: Query, events: Source, matches: Matches) -> Iterator[str]:
         return
     with suppress(CereusError):
         yield f"<h2>Matches per time</h2>{_chart(matches_per_time(matches))}"
-    for path in query.keys[:1]:
+    for key in key_columns(matches)[:1]:
         with suppress(CereusError):
-            yield f"<h2>Matches per key</h2>{_chart(matches_per_key(matches, path[0]))}"
+            yield f"<h2>Matches per key</h2>{_chart(matches_per_key(matches, key))}"
 
 
 def _chart(chart: Any) -> str:
@@ -163,7 +163,8 @@ def _table(matches: Matches) -> Iterator[str]:
         f'<div class="scroll"><table id="matches"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(map(_row, rows))}</tbody></table></div>"
     )
-    yield f'<script type="application/json" id="rows">{embedded({"rows": rows})}</script>'
+    values = embedded({"rows": rows, "ranks": ranks(table)})
+    yield f'<script type="application/json" id="rows">{values}</script>'
 
 
 def _row(row: list[Any]) -> str:

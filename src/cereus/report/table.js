@@ -1,19 +1,23 @@
 "use strict";
 // A table that sorts by a column and shows the rows that have a text. Used by reports and by the
 // playground. Columns are those whose heads have a part of the class `sorts`; `choose` may add others to a line, in
-// front of them.
-function sortableTable({ table, filter, shown, rows, choose }) {
+// front of them. `ranks` has, for each column, what each row is sorted by, or null: then it is the text.
+function sortableTable({ table, filter, shown, rows, ranks, choose }) {
   const body = table.tBodies[0];
   let order = null, down = false;
   const text = (value) => (value === null ? "" : String(value));
-  const compare = (a, b) =>
-    typeof a === "number" && typeof b === "number" ? a - b : text(a).localeCompare(text(b));
+  const compare = (a, b) => {
+    const by = ranks[order];
+    return by ? by[a] - by[b] : text(rows[a][order]).localeCompare(text(rows[b][order]));
+  };
+  const isNumber = (cell) => cell === null || /^(-?(\d+(\.\d+)?(e[+-]?\d+)?|inf)|nan)$/i.test(String(cell));
+  const numeric = ranks.map((by, place) => by !== null && rows.every((row) => isNumber(row[place])));
   const line = (row) => {
     const made = document.createElement("tr");
-    for (const cell of row) {
+    for (const [at, cell] of row.entries()) {
       const place = document.createElement("td");
       place.textContent = text(cell);
-      if (typeof cell === "number") place.className = "number";
+      if (numeric[at]) place.className = "number";
       made.append(place);
     }
     if (choose) choose(made, row);
@@ -21,14 +25,14 @@ function sortableTable({ table, filter, shown, rows, choose }) {
   };
   const draw = () => {
     const wanted = filter.value.toLowerCase();
-    let kept = rows.filter((row) => row.some((cell) => text(cell).toLowerCase().includes(wanted)));
-    if (order !== null) kept = [...kept].sort((a, b) => compare(a[order], b[order]) * (down ? -1 : 1));
-    body.replaceChildren(...kept.map(line));
+    const kept = [...rows.keys()].filter((at) => rows[at].some((cell) => text(cell).toLowerCase().includes(wanted)));
+    if (order !== null) kept.sort((a, b) => compare(a, b) * (down ? -1 : 1));
+    body.replaceChildren(...kept.map((at) => line(rows[at])));
     shown.textContent = `${kept.length} of ${rows.length} rows`;
   };
   const heads = table.tHead.querySelectorAll("th:has(.sorts)");
   heads.forEach((head, place) => {
-    if (rows.some((row) => typeof row[place] === "number")) head.classList.add("number");
+    if (numeric[place]) head.classList.add("number");
     const part = head.querySelector(".sorts");
     part.onkeydown = (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;

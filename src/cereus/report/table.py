@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cereus.show.pictures import LARGEST_EXACT
 from cereus.syntax.literals import time_text
 
 
@@ -25,9 +27,42 @@ def cell(value: Any) -> Any:
         return "NaN"
     if isinstance(value, datetime):
         return time_text(value)
-    finite = isinstance(value, float) and abs(value) == float("inf")
-    known = isinstance(value, int | float | str | bool) and not finite
+    infinite = isinstance(value, float) and abs(value) == float("inf")
+    exact = not isinstance(value, int) or abs(value) <= LARGEST_EXACT
+    known = isinstance(value, int | float | str | bool) and not infinite and exact
     return value if known or value is None else str(value)
+
+
+def ranks(table: pa.Table) -> list[list[int] | None]:
+    """What the rows of a table are sorted by, for each column: the place of each row in the order
+    of the values, which their texts need not have; None where it is that of the texts."""
+    return [_ranks(column) for column in table.columns]
+
+
+def _ranks(column: pa.ChunkedArray) -> list[int] | None:
+    kind = column.type
+    if _is_ordered(kind):
+        return pc.rank(column, tiebreaker="dense").to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_list(kind) and _is_ordered(kind.value_type):
+        return _list_ranks(column.to_pylist())
+    return None
+
+
+def _is_ordered(kind: pa.DataType) -> bool:
+    tests = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal,
+        pa.types.is_temporal,
+    )
+    return any(test(kind) for test in tests) and not pa.types.is_interval(kind)
+
+
+def _list_ranks(lists: list[list[Any] | None]) -> list[int]:
+    """By the first items, then by the second ones; NULL is behind all values."""
+    keys = [(each is None, tuple((item is None, item) for item in each or ())) for each in lists]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return [places[key] for key in keys]
 
 
 def embedded(value: Any) -> str:

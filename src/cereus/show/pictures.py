@@ -14,6 +14,8 @@ from cereus.pictures.graphs import library
 CHARTS = (".html", ".svg", ".png")
 """The suffixes of what a chart can be written to."""
 DIAGRAMS = (".svg", ".png")
+LARGEST_EXACT = 2**53 - 1
+"""A browser reads larger whole numbers as others near them, so they are texts there."""
 PLACE = {"description": "the chart"}
 """Stands for a chart in a page, until the chart is put there."""
 

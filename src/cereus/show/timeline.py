@@ -13,7 +13,7 @@ from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.colours import INK, PALETTE
-from cereus.show.pictures import field_name, tooltip
+from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
@@ -24,6 +24,12 @@ BINS = 60
 ROOM = {"left": 5, "top": 5, "right": 30, "bottom": 5}
 """Around a chart, in pixels. A still picture is measured with one font and shown with another, in
 which the legend may be wider."""
+TITLE_PADDING = 10
+LABEL_ROOM = 1
+"""Pixels for each letter of the longest label of a lane, for the same reason: the title of the axis
+stands behind it."""
+TICKS = 8
+"""Along time, about so many: of more, labels are left out, and only the parts of seconds stay."""
 LABELS_APART = 8
 """Pixels between two labels of an axis, of which some are left out where there are many."""
 
@@ -53,19 +59,24 @@ def timeline(
     title = _title(matches, events, along, aligned=aligned)
     if aligned:
         events, along = _aligned(events, along), SINCE
-    keys = _keys(matches)
+    keys = key_columns(matches)
     events = _labelled(events, matches, keys)
-    base = alt.Chart(inline_data(plain_rows(events))).encode(
+    timed = _scale(events, along) == "temporal"
+    shown = LABEL if lanes == MATCH else lanes
+    base = alt.Chart(inline_data(plain_rows(events, along))).encode(
         x=alt.X(
             field_name(along),
             type=_scale(events, along),
             title=title,
             scale=_spread(alt, events, along),
+            axis=alt.Axis(tickCount=TICKS) if timed else alt.Undefined,
         ),
-        y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
-        if lanes == MATCH
-        else alt.Y(
-            field_name(lanes), type="ordinal", title=lanes, sort=_sorted(matches, events, lanes)
+        y=alt.Y(
+            field_name(shown),
+            type="ordinal",
+            title=" · ".join([MATCH, *keys]) if lanes == MATCH else lanes,
+            sort=None if lanes == MATCH else _sorted(matches, events, lanes),
+            axis=_labelled_axis(alt, events.column(shown)),
         ),
     )
     bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
@@ -75,7 +86,7 @@ def timeline(
         color=_colour(alt, matches, events, shade),
         tooltip=[tooltip(alt, name) for name in events.column_names],
     )
-    count = len({*map(str, events.column(LABEL if lanes == MATCH else lanes).to_pylist())})
+    count = len({*map(str, events.column(shown).to_pylist())})
     shaped = (bands + points).properties(width=640, height=lane_height(count))
     return _styled(shaped).interactive(bind_y=False)
 
@@ -83,6 +94,12 @@ def timeline(
 def lane_height(count: int) -> int:
     """The height of a chart with so many lanes. A number, where a page may stretch the width."""
     return max(count, 2) * 20
+
+
+def _labelled_axis(alt: Any, labels: pa.ChunkedArray) -> Any:
+    """An axis whose title stands clear of the longest of its labels."""
+    longest = max((len(str(_plain(each))) for each in labels.to_pylist()), default=0)
+    return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * longest)
 
 
 def _spread(alt: Any, events: pa.Table, along: str) -> Any:
@@ -114,7 +131,7 @@ def _title(matches: Matches, events: pa.Table, along: str, *, aligned: bool) -> 
     return f"{along} ({stream.unit})" if timed and stream.unit is not None else along
 
 
-def _keys(matches: Matches) -> list[str]:
+def key_columns(matches: Matches) -> list[str]:
     """The key columns, as the matches call them."""
     names = [".".join(path) for path in matches.query.keys]
     return [name for name in names if name in matches.table.column_names]
@@ -161,11 +178,10 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     table = matches.table
     _check(table, (time,))
     kind = _scale(table, time)
-    values = [{field_name(time): _plain(value)} for value in table.column(time).to_pylist()]
+    values = [{field_name(time): _on_axis(value)} for value in table.column(time).to_pylist()]
     chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
     x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
-    counts = alt.Axis(tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label", format=",d")
-    y = alt.Y("count()", title="matches", axis=counts)
+    y = alt.Y("count()", title="matches", axis=_counting_axis(alt))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
 
 
@@ -178,9 +194,15 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     field = field_name(key)
     values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
-    y = alt.Y(field, type="nominal", sort="-x", title=key)
-    x = alt.X("matches:Q", axis=alt.Axis(tickMinStep=1))
+    keys = pa.chunked_array([[str(each[field]) for each in values]], pa.string())
+    y = alt.Y(field, type="nominal", sort="-x", title=key, axis=_labelled_axis(alt, keys))
+    x = alt.X("matches:Q", axis=_counting_axis(alt))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
+
+
+def _counting_axis(alt: Any) -> Any:
+    """An axis of whole numbers."""
+    return alt.Axis(tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label", format=",d")
 
 
 def _styled(chart: Any) -> Any:
@@ -188,7 +210,7 @@ def _styled(chart: Any) -> Any:
     gray = {"labelColor": INK, "titleColor": INK, "gridColor": INK, "gridOpacity": 0.2}
     return (
         chart.configure(background="transparent", padding=ROOM)
-        .configure_axis(domainColor=INK, tickColor=INK, titlePadding=10, **gray)
+        .configure_axis(domainColor=INK, tickColor=INK, titlePadding=TITLE_PADDING, **gray)
         .configure_axisX(labelSeparation=LABELS_APART)
         .configure_legend(labelColor=INK, titleColor=INK)
         .configure_view(stroke=None)
@@ -215,15 +237,26 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
     return events.append_column(SINCE, pa.array(since))
 
 
-def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
-    """Plain values, as Vega reads them."""
+def plain_rows(events: pa.Table, along: str | None = None) -> list[dict[str, Any]]:
+    """Plain values, as Vega reads them; `along` is the column of the axis of numbers."""
     return [
-        {field_name(name): _plain(value) for name, value in row.items()}
+        {
+            field_name(name): _on_axis(value) if name == along else _plain(value)
+            for name, value in row.items()
+        }
         for row in events.to_pylist()
     ]
 
 
+def _on_axis(value: Any) -> Any:
+    """A number or a time, as an axis has it: of a large number, one near it."""
+    return value if isinstance(value, int) else _plain(value)
+
+
 def _plain(value: Any) -> Any:
+    """A value that is shown as it is, and told from all others."""
+    if isinstance(value, int) and abs(value) > LARGEST_EXACT:
+        return str(value)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):

@@ -17,6 +17,10 @@ class Ceql(Language):
     name = "ceql"
     title = "CEQL"
     suffixes = ("ceql",)
+    words = (
+        "ANY", "LAST", "MAX", "NEXT", "STRICT", "START", "PROJECT", "PREV",
+        "MATCH", "SKIP", "PAST", "TO", "EVENT", "EVENTS",
+    )  # fmt: skip
     signature = r"\A\s*SELECT\b(?!.*\bMATCH_RECOGNIZE\b)"
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:

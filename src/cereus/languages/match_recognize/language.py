@@ -17,6 +17,7 @@ class MatchRecognize(Language):
     name = "match_recognize"
     title = "MATCH_RECOGNIZE"
     suffixes = ("sql",)
+    words = ("CLASSIFIER", "MATCH_NUMBER", "MATCH_ROWTIME", "PREV", "INTERVAL", "TIMESTAMP")
     signature = r"\bMATCH_RECOGNIZE\b"
     limits = ("nodes", "configurations", "steps_per_event")
     embedded = True

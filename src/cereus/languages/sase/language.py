@@ -18,6 +18,10 @@ class Sase(Language):
     name = "sase"
     title = "SASE+"
     suffixes = ("sase",)
+    words = (
+        "strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match",
+        "MATCH", "SKIP", "PAST", "LAST", "TO", "NEXT", "EVENT",
+    )  # fmt: skip
     signature = r"\A\s*(FROM\s+\w+\s+)?PATTERN\s+(SEQ\b|\w+\+?\s+\w+)"
     options = (
         Option(

@@ -240,7 +240,7 @@ async function showMatches(reply) {
   }
   const [first, ...rest] = charts.map((each) => [each.title, each.place]);
   panel.replaceChildren(...(first ?? []), ...list, ...rest.flat());
-  sortableTable({ table, filter, shown, rows: reply.rows });
+  sortableTable({ table, filter, shown, rows: reply.rows, ranks: reply.ranks });
   await Promise.all(charts.map((each) => draw(each.place, each.spec)));
 }
 
@@ -338,7 +338,8 @@ async function showEvents(panel, first) {
     make("div", { className: "scroll tall" }, table),
   );
   pickedNow();
-  sortableTable({ table, filter, shown, rows: reply.rows.map((row, place) => [reply.first + place, ...row]), choose: withBox });
+  const rows = reply.rows.map((row, place) => [reply.first + place, ...row]);
+  sortableTable({ table, filter, shown, rows, ranks: [[...rows.keys()], ...reply.ranks], choose: withBox });
 }
 
 function expected(reply) {
