@@ -93,7 +93,8 @@ class Why:
 
     `events` has the events of the misses, a row each, beside the number of their miss.
     `unseen_types` says which types of the query no event has, and what may have been meant.
-    `untried` is how many rules were not left out, because there are many.
+    `untried` is how many rules were not left out: because there are many, or because the query
+    without one of them takes too many steps, or makes no sense.
     """
 
     matches: int

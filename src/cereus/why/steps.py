@@ -112,6 +112,7 @@ class StepCounter:
         """The rules that are left out to see what they exclude; None for all."""
         self.blaming = most_blaming(events)
         """How many more runs may tell that."""
+        self._centres: dict[tuple[int, bool], Centres] = {}
         self.reached: list[Tally] = []
         for number in range(len(self.tested)):
             self.reached.append(self._tally(number))
@@ -194,7 +195,8 @@ class StepCounter:
         """The matches that end at a step without a rule; as they are known, if all that may end
         at the events at some places are, or if no more would be read here. None where it took one
         run too many to tell."""
-        known = without.get(each) if self.is_whole(number) else None
+        whole = self.is_whole(number)
+        known = without.get(each) if whole else self._none_without(each.rule, number, without)
         if known is not None and (
             known.until is None or each.much.span(self.events.schema) is None
         ):
@@ -202,10 +204,19 @@ class StepCounter:
         if not self.blaming:
             return None
         self.blaming -= 1
-        step = self.tested[number].step
-        same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
-        centres = Centres(places, asked_of_all(same, self.events, number + 1))
+        step, same = self.tested[number].step, asks_the_same(each.rule)
+        if (number, same) not in self._centres:
+            beside = asked_of_all(self.anatomy, self.events, number + 1) if same else ()
+            self._centres[number, same] = Centres(places, beside)
+        centres = self._centres[number, same]
         return self.tallies.of(each.much, step, centres=centres, most=self.most)
+
+    def _none_without(self, rule: QueryRule, number: int, without: Without) -> Tally | None:
+        """That nothing ends at the last step without a rule, where the query has no match then."""
+        if not self._has_none(self.tested[number].step):
+            return None
+        known = (tally for each, tally in without.items() if each.rule == rule)
+        return next((tally for tally in known if tally is not None and not tally.total), None)
 
     def _rules_that_end(self, number: int) -> list[Loosened]:
         """The rules that may keep an event that passes all tests from being taken at a step."""
