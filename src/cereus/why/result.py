@@ -227,8 +227,8 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
 def _effect_line(effect: RuleEffect) -> str:
     if effect.more is None:
         return f"{'?':>12}  without the {effect.kind} {effect.text}: {effect.note}"
-    least = "" if effect.exact else " (at least)"
-    return f"{effect.more:>12,}  without the {effect.kind} {effect.text}{least}"
+    more = f"{effect.more:,}" if effect.exact else f"at least {effect.more:,}"
+    return f"{more:>12}  without the {effect.kind} {effect.text}"
 
 
 def _miss_lines(why: Why) -> Iterator[str]:
