@@ -21,16 +21,17 @@ from cereus.why.running.tested import Mask
 Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 10_000, 32
-"""Of a longer stream, one part of so many is read without one of the query's rules."""
-LEAST_BLAMING, WORTH_A_RUN = 4, 50_000
+SURELY_READ, LEAST_READ, SHARE_READ = 10_000, 5_000, 32
+"""So many events are all read without one of the query's rules; of a longer stream, the first of
+them, or one part of so many, if that is more."""
+LEAST_BLAMING, WORTH_A_RUN = 3, 75_000
 """Runs that tell which rule keeps events from being taken at a step: so many, and in a long stream
 one for every so many events. To begin a run takes about as long as to read these."""
 
 
 def most_read(events: EventTable) -> int:
     """How many events of the stream a query without one of its rules is tried on."""
-    return max(SURELY_READ, len(events) // SHARE_READ)
+    return len(events) if is_whole(events) else max(LEAST_READ, len(events) // SHARE_READ)
 
 
 def is_whole(events: EventTable) -> bool:
