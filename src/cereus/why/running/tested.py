@@ -47,6 +47,7 @@ class TestedEvents:
         """How many kinds there were before each condition that parted some, and what each kind
         was before it. Their order stays, so kinds that are as many as before are the same."""
         self._places: dict[tuple[int, bytes], Places] = {}
+        self._events: dict[bytes, Mask] = {}
         self._among: dict[tuple[int, bytes], tuple[Places, Places]] = {}
         self._passing: dict[EventTest, Mask] = {}
         self._counts = codes.counts_of_keys(self.kinds, self._size)
@@ -80,7 +81,7 @@ class TestedEvents:
         if len(chosen) > self._size:
             self._parents.append((self._size, parents))
         self._size = len(chosen)
-        self._passing, self._places, self._among = {}, {}, {}
+        self._passing, self._places, self._among, self._events = {}, {}, {}, {}
         self._counts = codes.counts_of_keys(self.kinds, self._size)
 
     def passing(self, test: EventTest) -> Mask:
@@ -120,8 +121,11 @@ class TestedEvents:
         return int(self._counts[choice].sum())
 
     def events(self, choice: Mask) -> Mask:
-        """Which events are of one of these kinds."""
-        return codes.flags_of_keys(self.kinds, _flags(choice))
+        """Which events are of one of these kinds. It is asked several times of a step."""
+        key = choice.tobytes()
+        if key not in self._events:
+            self._events[key] = codes.flags_of_keys(self.kinds, _flags(choice))
+        return self._events[key]
 
     def among(self, places: Places, choice: Mask) -> Places:
         """Those of some places where events of these kinds stand; the same array for the same

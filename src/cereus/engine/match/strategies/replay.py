@@ -57,8 +57,8 @@ class ReplayStretch:
 
     def window(self, last: int, after: int) -> slice:
         """The places of the events inside the window that ends at place `last`."""
-        first = int(np.searchsorted(self.measures[: last + 1], self.floors[last]))
-        return slice(max(first, int(np.searchsorted(self.ordinals, after, "right"))), last + 1)
+        first = int(self.measures[: last + 1].searchsorted(self.floors[last]))
+        return slice(max(first, int(self.ordinals.searchsorted(after, "right"))), last + 1)
 
 
 class ReplayRunner(Runner):
@@ -108,7 +108,7 @@ class ReplayRunner(Runner):
         return ReplayStretch(ordinals, letters=joined, **columns)
 
     def _choose(self, stretch: ReplayStretch, key: int, end: int) -> Iterator[MatchChunk]:
-        last = int(np.searchsorted(stretch.ordinals, end))
+        last = int(stretch.ordinals.searchsorted(end))
         consumed = self.consumed.get(self._scope(key), -1)
         inside = stretch.window(last, max(consumed, self.history.first - 1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
