@@ -59,6 +59,17 @@ CEQL = _asked("ceql", {
     "rising": "SELECT * WHERE SELL AS a ; SELL AS b ; SELL AS c FILTER a[volume > 4000] AND "
               "a.volume * 2 < b.volume AND b.volume * 2 < c.volume AND a.name = b.name AND "
               "b.name = c.name WITHIN 1 second",
+    "five comparisons": "SELECT * WHERE SELL AS a ; BUY AS b ; SELL AS c FILTER a[volume > 4000] "
+                        "AND a.name = b.name AND b.name = c.name AND a.price < b.price AND "
+                        "b.price < c.price AND a.volume * 3 < c.volume WITHIN 1 second",
+    "MAX of two pluses": "SELECT MAX * WHERE SELL+ AS a ; BUY+ AS b FILTER a[volume > 20000] AND "
+                         "b[volume > 50000] WITHIN 1 second",
+    "MAX of comparisons": "SELECT MAX * WHERE SELL AS a ; BUY+ AS b FILTER a[volume > 20000] AND "
+                          "b[volume > 9000] AND a.name = b.name AND b.price > 2 * a.price "
+                          "WITHIN 1 second",
+    "five steps": "SELECT * WHERE SELL AS a ; BUY AS b ; SELL AS c ; BUY AS d ; SELL AS e FILTER "
+                  "a[volume > 20000] AND b[volume > 9000] AND c[volume > 9000] AND "
+                  "d[volume > 9000] AND e[volume > 90000] WITHIN 1 second",
 })  # fmt: skip
 SREMO = _asked("sremo", {
     "any": "any({SELL: name = 'INTC' AND volume > 20000}, {BUY: name = 'RIMM'}) "
@@ -71,6 +82,9 @@ SREMO = _asked("sremo", {
     "contiguous": "{SELL: volume > 9000} . {BUY: volume > 9000} . {SELL: volume > 9000}",
     "plus": "any({SELL: name = 'INTC' AND volume > 9000}, {BUY: name = 'RIMM' AND volume > 9000}+,"
             " {SELL: volume > 90000}) WITHIN 1 second",
+    "two registers": "any({SELL: volume > 9000} -> x, {BUY: name = x.name} -> y, "
+                     "{SELL: name = y.name AND price > 2 * x.price AND volume > y.volume}) "
+                     "WITHIN 1 second",
 })  # fmt: skip
 SASE = _asked("sase", {
     "next": "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE skip_till_next_match(a, b, c) { [name] AND "
@@ -96,6 +110,10 @@ SASE = _asked("sase", {
     "aggregate": "PATTERN SEQ(SELL a, BUY+ b[], SELL c) WHERE skip_till_next_match(a, b[], c) { "
                  "[name] AND a.volume > 20000 AND sum(b[].volume) > 1000000 AND c.volume > 9000 } "
                  "WITHIN 1 second",
+    "five comparisons": "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE skip_till_any_match(a, b, c) { "
+                        "[name] AND a.volume > 9000 AND a.price < b.price AND b.price < c.price "
+                        "AND a.volume < b.volume AND b.volume < c.volume AND "
+                        "a.price * 2 < c.price } WITHIN 1 second",
 })  # fmt: skip
 PAR = _asked("par", {
     "sequence": "repeat (BUY(volume > 50000) ; SELL(volume > 90000)[pair])",
@@ -104,6 +122,8 @@ PAR = _asked("par", {
     "a wrong constant": "repeat (BUY(volume > 1000000) ; SELL[sold])",
     "choice": "repeat ((BUY(volume > 50000) ; SELL(volume > 90000)[pair]) | "
               "SELL(volume > 500000)[big])",
+    "three steps": "repeat (BUY(volume > 50000) ; SELL(volume > 50000) ; "
+                   "BUY(volume > 200000)[triple])",
 })  # fmt: skip
 PAR_KEYED = _asked("par", {
     "keys": "repeat (BUY(volume > 20000) ; SELL(volume > 50000)[pair])",
@@ -114,6 +134,8 @@ ALGEBRA = _asked("algebra", {
     "negation": "(BUY(volume > 50000) ; SELL(volume > 50000)) - SELL(volume > 4000)",
     "a wrong constant": "(BUY(volume > 1000000) ; SELL(volume > 4000))_1000",
     "three steps": "(BUY(volume > 50000) ; SELL(volume > 50000) ; BUY(volume > 50000))_100",
+    "four steps": "(BUY(volume > 50000) ; SELL(volume > 50000) ; BUY(volume > 50000) ; "
+                  "SELL(volume > 90000))_1000",
 })  # fmt: skip
 
 
@@ -132,6 +154,13 @@ MATCH_RECOGNIZE = _asked("match_recognize", {
     "W-shape": _clause("PATTERN (s d+ u+ w+ v+ e) DEFINE d AS price < PREV(price), "
                        "u AS price > PREV(price), w AS price < PREV(price), "
                        "v AS price > PREV(price), e AS volume > 90000"),
+    "eight parts": _clause("PATTERN (s d+ u+ w+ v+ x+ y+ e) DEFINE d AS price < PREV(price), "
+                           "u AS price > PREV(price), w AS price < PREV(price), "
+                           "v AS price > PREV(price), x AS price < PREV(price), "
+                           "y AS price > PREV(price), e AS volume > 90000"),
+    "five conditions": _clause("PATTERN (a b c) DEFINE a AS volume > 4000, b AS price > a.price "
+                               "AND volume > a.volume AND type <> a.type, c AS price > b.price AND "
+                               "volume > 2 * b.volume"),
     "SUBSET": _clause("AFTER MATCH SKIP PAST LAST ROW PATTERN (a b+ c) SUBSET u = (a, b) DEFINE "
                       "a AS volume > 9000, b AS price < AVG(u.price), "
                       "c AS volume > 90000 AND price > 2 * LAST(u.price)"),

@@ -221,3 +221,31 @@ def test_very_many_rules_are_not_left_out_one_by_one_over_a_long_stream() -> Non
     assert "the events around the match" in str(error.value)
     answer = query.why_not(events.slice(0, 200), [3, 5])
     assert not answer.matched
+
+
+@pytest.mark.parametrize("strategy", ["NEXT", "LAST", "MAX"])
+def test_a_strategy_over_comparisons_is_not_tried_for_ever_without_its_window(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a window, all that ever began is compared with each other, event by event: of a
+    few thousand events that would take minutes."""
+    monkeypatch.setattr(module, "LEAST_WORK", 8)
+    monkeypatch.setattr(module, "MORE_WORK", 0)
+    rows = 3_000
+    events = pa.table(
+        {
+            "type": ["ABC"[n * n % 7 % 3] for n in range(rows)],
+            "x": [n * 7_919 % 1_001 for n in range(rows)],
+            "ts": pa.array(range(rows), pa.timestamp("s")),
+        }
+    )
+    text = (
+        f"SELECT {strategy} * WHERE A AS a ; B+ AS b ; C AS c FILTER b.x > a.x AND "
+        "c.x > b.x + 2000 WITHIN 10 seconds"
+    )
+    answer = cereus.compile(text, stream=cereus.Stream(time="ts")).why(events)
+    assert answer.matches == 0
+    (window,) = (rule for rule in answer.rules if rule.kind == "window")
+    assert (window.more, window.note) == (None, "this takes too many steps")
+    assert answer.untried >= 1
+    assert "leaving out any one rule brings no match" not in answer.answer

@@ -83,6 +83,21 @@ def test_par_says_which_event_would_have_been_notified() -> None:
     assert misses(answer) == {(4,): ("condition", "price is 25, off by 1")}
 
 
+def test_par_names_a_preemption_as_it_is_written() -> None:
+    """Not with the marks that count the steps, nor with outputs, which exclude nothing."""
+    program = "repeat (try SELL(price > 15) ; BUY(price > 26)[pair] unless SELL(price > 25)[big])"
+    answer = why(program, "par")
+    (ended,) = answer.steps[1].ended
+    assert str(ended.kind) == "negation"
+    assert ended.text == "unless SELL(price > 25)"
+    assert ended.text in {rule.text for rule in answer.rules}
+
+
+def test_a_count_that_is_not_complete_says_so_before_the_number() -> None:
+    lines = str(why("SELECT * WHERE SELL AS s ; BUY AS b WITHIN 10 seconds")).splitlines()
+    assert "    at least 4  without the window WITHIN 10 seconds" in lines
+
+
 @pytest.mark.parametrize(
     ("dialect", "text"),
     [("ceql", CEQL), ("sremo", SREMO), ("sase", SASE), ("match_recognize", CLAUSE)],
@@ -344,7 +359,7 @@ def test_a_long_stream_is_counted_whole_and_says_which_part_rules_were_tried_on(
     assert second.unseen > 0
     ended = sum(each.events for each in second.ended)
     assert second.passed == second.reached + ended + second.rest + second.unseen
-    assert any("first 10,000 of 60,000" in note for note in answer.notes)
+    assert any("first 5,000 of 60,000" in note for note in answer.notes)
     assert answer.misses
     assert {miss.text for miss in answer.misses} == {"a.x > b.x"}
 

@@ -101,6 +101,11 @@ class Executor(ABC):
         that is quicker. To be called before the first batch."""
         return
 
+    def share(self, shelf: dict[Any, Any]) -> None:
+        """Several queries read the same events, each of them all at once: they leave on the shelf
+        for each other what they find out about these. To be called before the first batch."""
+        return
+
     def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
         """What `finish` would give, where results were deferred: in pieces that can be computed at
         once, by as many threads as there are, in the order of the results."""

@@ -117,7 +117,8 @@ class Effects:
         if centres is not None and not len(centres):
             return [], None
         shown = anatomy.bindings if names and anatomy.bindings else query
-        run = Run.of(shown, self.events, centres=centres, most=most_read(self.events))
+        most = most_read(self.events)
+        run = Run.of(shown, self.events, centres=centres, most=most, few=True)
         return list(islice(_new(run, self.known, names), MOST_LOOKED_AT + 1)), run.until
 
 

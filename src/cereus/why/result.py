@@ -93,7 +93,8 @@ class Why:
 
     `events` has the events of the misses, a row each, beside the number of their miss.
     `unseen_types` says which types of the query no event has, and what may have been meant.
-    `untried` is how many rules were not left out, because there are many.
+    `untried` is how many rules were not left out: because there are many, or because the query
+    without one of them takes too many steps, or makes no sense.
     """
 
     matches: int
@@ -226,8 +227,8 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
 def _effect_line(effect: RuleEffect) -> str:
     if effect.more is None:
         return f"{'?':>12}  without the {effect.kind} {effect.text}: {effect.note}"
-    least = "" if effect.exact else " (at least)"
-    return f"{effect.more:>12,}  without the {effect.kind} {effect.text}{least}"
+    more = f"{effect.more:,}" if effect.exact else f"at least {effect.more:,}"
+    return f"{more:>12}  without the {effect.kind} {effect.text}"
 
 
 def _miss_lines(why: Why) -> Iterator[str]:

@@ -21,16 +21,17 @@ from cereus.why.running.tested import Mask
 Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 10_000, 32
-"""Of a longer stream, one part of so many is read without one of the query's rules."""
-LEAST_BLAMING, WORTH_A_RUN = 4, 50_000
+SURELY_READ, LEAST_READ, SHARE_READ = 10_000, 5_000, 32
+"""So many events are all read without one of the query's rules; of a longer stream, the first of
+them, or one part of so many, if that is more."""
+LEAST_BLAMING, WORTH_A_RUN = 3, 75_000
 """Runs that tell which rule keeps events from being taken at a step: so many, and in a long stream
 one for every so many events. To begin a run takes about as long as to read these."""
 
 
 def most_read(events: EventTable) -> int:
     """How many events of the stream a query without one of its rules is tried on."""
-    return max(SURELY_READ, len(events) // SHARE_READ)
+    return len(events) if is_whole(events) else max(LEAST_READ, len(events) // SHARE_READ)
 
 
 def is_whole(events: EventTable) -> bool:
@@ -112,6 +113,7 @@ class StepCounter:
         """The rules that are left out to see what they exclude; None for all."""
         self.blaming = most_blaming(events)
         """How many more runs may tell that."""
+        self._centres: dict[tuple[int, bool], Centres] = {}
         self.reached: list[Tally] = []
         for number in range(len(self.tested)):
             self.reached.append(self._tally(number))
@@ -194,7 +196,8 @@ class StepCounter:
         """The matches that end at a step without a rule; as they are known, if all that may end
         at the events at some places are, or if no more would be read here. None where it took one
         run too many to tell."""
-        known = without.get(each) if self.is_whole(number) else None
+        whole = self.is_whole(number)
+        known = without.get(each) if whole else self._none_without(each.rule, number, without)
         if known is not None and (
             known.until is None or each.much.span(self.events.schema) is None
         ):
@@ -202,10 +205,19 @@ class StepCounter:
         if not self.blaming:
             return None
         self.blaming -= 1
-        step = self.tested[number].step
-        same = self.anatomy if asks_the_same(each.rule) else Anatomy(self.anatomy.query)
-        centres = Centres(places, asked_of_all(same, self.events, number + 1))
+        step, same = self.tested[number].step, asks_the_same(each.rule)
+        if (number, same) not in self._centres:
+            beside = asked_of_all(self.anatomy, self.events, number + 1) if same else ()
+            self._centres[number, same] = Centres(places, beside)
+        centres = self._centres[number, same]
         return self.tallies.of(each.much, step, centres=centres, most=self.most)
+
+    def _none_without(self, rule: QueryRule, number: int, without: Without) -> Tally | None:
+        """That nothing ends at the last step without a rule, where the query has no match then."""
+        if not self._has_none(self.tested[number].step):
+            return None
+        known = (tally for each, tally in without.items() if each.rule == rule)
+        return next((tally for tally in known if tally is not None and not tally.total), None)
 
     def _rules_that_end(self, number: int) -> list[Loosened]:
         """The rules that may keep an event that passes all tests from being taken at a step."""

@@ -71,7 +71,7 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
         _events_of(misses, events),
         tuple(filter(None, [chosen.note(), *_notes(effects, counter, steps, few=few)])),
         _unseen_types(query, source, anatomy, steps),
-        chosen.others,
+        chosen.others + sum(effect.rule.more is None for effect in effects),
     )
 
 

@@ -78,10 +78,24 @@ class Kernel(KeyedStepper):
     def start_over(self, report_from: cython.longlong) -> None:
         """Forget everything; from now on report only matches that end at this event or later."""
         self._drop_all()
-        self.clear_keys()
+        self._forget_keys()
         self.nodes_swept += self.used - 1
         self.used = 1
         self.report_from = report_from
+
+    def _forget_keys(self) -> None:
+        """Every key is as if it had not been seen; the arrays stay, as a few events are next."""
+        key: cython.Py_ssize_t
+        for key in range(self.last_position.shape[0]):
+            self.last_position[key] = -1
+            self.last_floor[key] = layout.NO_BOUND
+            self.carry_from[key] = self.carry_to[key] = 0
+            self.epoch_of[key] = 0
+        self.n_carry = self.epoch = 0
+        self.loaded = False
+        self.sets.clear()
+        if self.n_past:
+            self.past.clear()
 
     def feed(self, events: KernelInput, keys: cython.longlong) -> None:
         """Get ready to read a batch: arrays sorted by group, and the number of keys known."""

@@ -291,6 +291,7 @@ class ScopedStepper(Stepper):
         verdict: cython.int = layout.EQUAL
         new: cython.int
         while a != b:
+            self.look_at -= 1  # long matches take long to compare
             if stamp:
                 a = self._last_stamped(a, begin, stamp)
                 b = self._last_stamped(b, begin, stamp)

@@ -128,6 +128,7 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
+        self.chooser_tables = cache.choosers
         cache.users.add(self)
         self.reader = self._new_reader(
             reading,

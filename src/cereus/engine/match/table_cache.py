@@ -90,6 +90,8 @@ class TableCache:
     labels: LabelCodes
     table: TransitionTable
     letters: dict[int, int]
+    choosers: dict[int, TransitionTable] = field(default_factory=dict)
+    """The tables of a strategy that is decided anew, by the state in which each begins."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     users: WeakSet[Any] = field(default_factory=WeakSet)
     _prepared: Prepared | None = None

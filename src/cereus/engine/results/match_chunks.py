@@ -181,22 +181,23 @@ def joined(chunks: Sequence[MatchChunk]) -> MatchChunk:
     return MatchChunk(offsets=np.append(0, np.cumsum(sizes)).astype(np.int32), **arrays)
 
 
-ENOUGH = 1 << 12
-"""So many matches are worth a batch of results."""
+FIRST, ENOUGH = 1 << 7, 1 << 12
+"""So many matches are worth a batch of results: fewer at first, as whoever looks may soon have seen
+enough."""
 
 
 def together(chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
     """The same listed matches in fewer chunks. Where the chunks end in an error, what came before
     it is given first."""
     collected: list[MatchChunk] = []
-    count = 0
+    count, enough = 0, FIRST
     try:
         for chunk in chunks:
             collected.append(chunk.copied())
             count += len(chunk)
-            if count >= ENOUGH:
+            if count >= enough:
                 yield joined(collected)
-                collected, count = [], 0
+                collected, count, enough = [], 0, ENOUGH
     except CereusError:
         if collected:
             yield joined(collected)

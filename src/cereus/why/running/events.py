@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ LOOKED_AT, STRETCHES, SELDOM = 1_024, 4, 8
 of it."""
 SHARE_CODED = 8
 """A run that reads fewer than one of so many events codes the texts that it reads, no others."""
+MOST_KEPT = 1 << 15
+"""Events of one run whose columns are kept for others that read the same."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,51 @@ class EventTable:
     def _coded(self) -> pa.Table:
         return _coded(self.table, self.coded)
 
-    def read(self, names: Iterable[str], places: Rows | None) -> pa.Table:
-        """Some columns of the events at some places, or of all, as queries read them. What many
-        runs would code is coded once, where it is not much more than one of them reads."""
-        chosen, size = list(names), 0 if places is None else len(places)
-        if places is None or "_coded" in self.__dict__ or size * SHARE_CODED >= len(self):
-            every = self._coded.select(chosen)
-            return every if places is None else _taken(every, places)
-        taken = _taken(self.table.select(chosen), places)
-        return _coded(taken, [name for name in self.coded if name in chosen])
+    def read(self, names: Iterable[str], places: Rows | None, *, first: int = 0) -> pa.Table:
+        """Some columns of the events at some places, numbered from `first` on, or of all, as
+        queries read them. What is little is kept: the next query may read the same."""
+        chosen = tuple(names)
+        if places is None:
+            return self._coded.select(chosen)
+        if len(places) > MOST_KEPT:
+            return self._read(chosen, places, first)
+        key = (id(places), chosen, first)
+        if key not in self._kept:
+            self._kept[key] = places, self._read(chosen, places, first)
+        return self._kept[key][1]
+
+    def first(self, count: int) -> Rows:
+        """The places of the first events; the same array for the same count."""
+        return self._first.setdefault(count, np.arange(count))
+
+    @cached_property
+    def _first(self) -> dict[int, Rows]:
+        return {}
+
+    def shelf(self, places: Rows | None) -> dict[Any, Any]:
+        """Where queries that read the events at some places leave something for each other."""
+        return self._shelves.setdefault(id(places), (places, {}))[1]
+
+    @cached_property
+    def _shelves(self) -> dict[int, tuple[Rows | None, dict[Any, Any]]]:
+        return {}
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, tuple[str, ...], int], tuple[Rows, pa.Table]]:
+        return {}
+
+    def _read(self, chosen: Sequence[str], places: Rows, first: int) -> pa.Table:
+        """What many runs would code is coded once, where it is not much more than one of them
+        reads."""
+        if "_coded" in self.__dict__ or len(places) * SHARE_CODED >= len(self):
+            taken = _taken(self._coded.select(chosen), places)
+        else:
+            taken = _taken(self.table.select(chosen), places)
+            taken = _coded(taken, [name for name in self.coded if name in chosen])
+        if ROW not in taken.column_names:
+            return taken
+        numbers = pa.array(np.arange(first, first + len(places)))
+        return taken.set_column(taken.column_names.index(ROW), ROW, numbers)
 
     # ------------------------------------------------------------ rows
 

@@ -4,13 +4,13 @@ would be too many, over the first events of the stream."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.language.anatomy import ROW
+from cereus.clauses.tree import Window
 from cereus.language.compiled import CompiledQuery
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.letters import known_letters
@@ -18,12 +18,16 @@ from cereus.why.running.tested import Mask
 
 FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
+FEW_ROWS, MORE_ROWS = 1 << 10, 8
+"""The first of them where not all matches are looked at, and how many times as many are next."""
 MOST_CENTRES = 5_000
 """Events around which the stream is read, in place of all of it."""
 WORD = 64
 """Choices of kinds that are looked for at once."""
 MOST_LISTED = 1 << 10
 """Results that are turned into matches at once: whoever looks may soon have seen enough."""
+
+Around = tuple[Rows, int | None]
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,16 @@ class Centres:
 
     places: Rows
     beside: tuple[Mask, ...] = ()
+    _around: dict[tuple[Window | None, int | None], Around | None] = field(default_factory=dict)
+
+    def around(self, span: Window | None, most: int | None, events: EventTable) -> Around | None:
+        """The places to read around them, at most so many, and the one before which that is all;
+        None where that is no less than reading everything. Queries that differ in one rule ask for
+        the same."""
+        key = (span, most)
+        if key not in self._around:
+            self._around[key] = _around(span, events, self, most)
+        return self._around[key]
 
     def __len__(self) -> int:
         return len(self.places)
@@ -51,6 +65,7 @@ class Run:
     until   the place before which all that can matter is read: behind it nothing is known, and
             nothing may be concluded from the end of what was read; None for the end of the stream
     centred  every result has one of the events that are read
+    few     not all results are looked at
     """
 
     query: CompiledQuery
@@ -58,6 +73,7 @@ class Run:
     places: Rows | None = None
     until: int | None = None
     centred: bool = False
+    few: bool = False
 
     @staticmethod
     def of(
@@ -66,6 +82,7 @@ class Run:
         *,
         centres: Centres | None = None,
         most: int | None = None,
+        few: bool = False,
     ) -> Run:
         """Over all events that can matter.
 
@@ -73,14 +90,16 @@ class Run:
                  result may reach, the rest is not read
         most     no more events than so many
         """
-        within = _around(query, events, centres, most)
+        span = query.span(events.schema)
+        within = None if centres is None else centres.around(span, most, events)
         if within is not None:
             places, until = within
-            return Run(query, events, _relevant(query, events, places), until, centred=True)
+            return Run(query, events, _relevant(query, events, places), until, True, few)
         until = None if most is None or most >= len(events) else most
         if until is not None and centres is not None and centres.begin >= until:
             return Run(query, events, np.zeros(0, np.int64), until, centred=True)
-        return Run(query, events, _relevant(query, events, slice(0, until or len(events))), until)
+        relevant = _relevant(query, events, slice(0, until or len(events)))
+        return Run(query, events, relevant, until, few=few)
 
     def results(self) -> Iterator[pa.RecordBatch]:
         """As they come: whoever has seen enough stops. Where the stream is cut only what is
@@ -90,29 +109,32 @@ class Run:
         schema = self.events.schema
         executor = self.query.executor(schema)
         executor.defer()
+        executor.share(self.events.shelf(self.places))
         letters = known_letters(executor, self.events.tested)
-        for places, batch in self._batches():
+        for places, batch in self._batches(FEW_ROWS if self.few and letters else FIRST_ROWS):
             for each in letters:
                 each.expect(batch, places)
             yield from executor.push(batch)
         yield from executor.finish() if self.until is None else executor.stop()
 
-    def _batches(self) -> Iterator[tuple[Rows | slice, pa.RecordBatch]]:
-        """The events that are read, with their places."""
+    def _batches(self, step: int) -> Iterator[tuple[Rows | slice, pa.RecordBatch]]:
+        """The events that are read, with their places; at first so many."""
         events, places = self.events, self.places
         names = events.schema.names
         needed = self.query.columns_beside_tests(events.schema)
         columns = [name for name in names if name in needed] or names[-1:]
-        every = events.read(columns, None) if places is None else pa.table({})
-        size, begin, step = len(events) if places is None else len(places), 0, FIRST_ROWS
+        size, begin = len(events) if places is None else len(places), 0
+        whole = places is None or size <= FIRST_ROWS
+        every = events.read(columns, places) if whole else None
         while begin < size:
             part = slice(begin, min(size, begin + step))
-            if places is None:
+            if every is not None:
                 rows = every.slice(part.start, part.stop - part.start)
             else:
-                rows = _numbered(events.read(columns, places[part]), part.start)
+                assert places is not None
+                rows = events.read(columns, places[part], first=begin)
             yield part if places is None else places[part], rows.combine_chunks().to_batches()[0]
-            begin, step = part.stop, MOST_ROWS
+            begin, step = part.stop, MORE_ROWS * step if step < FIRST_ROWS else MOST_ROWS
 
     def mask(self, numbers: list[Rows]) -> Mask:
         """Which of all events are those of some numbers."""
@@ -127,23 +149,13 @@ class Run:
         return self.events.rows if self.places is None else self.events.rows[self.places]
 
 
-def _numbered(events: pa.Table, first: int) -> pa.Table:
-    """Events numbered as they are read, for queries that look at their numbers."""
-    if ROW not in events.column_names:
-        return events
-    numbers = pa.array(np.arange(first, first + events.num_rows))
-    return events.set_column(events.column_names.index(ROW), ROW, numbers)
-
-
 def _around(
-    query: CompiledQuery, events: EventTable, centres: Centres | None, most: int | None
-) -> tuple[Rows, int | None] | None:
-    """The places to read around some events, at most so many, and the one before which that is
-    all; None where that is no less than reading everything."""
-    if centres is None or (most is None and len(centres) > MOST_CENTRES):
+    span: Window | None, events: EventTable, centres: Centres, most: int | None
+) -> Around | None:
+    if most is None and len(centres) > MOST_CENTRES:
         return None
     near = centres.places[: MOST_CENTRES + 1]  # the last of so many is not read
-    stretches = events.around(near, query.span(events.schema))
+    stretches = events.around(near, span)
     if stretches is None:
         return None
     begins, ends = stretches
@@ -181,14 +193,13 @@ def _relevant(query: CompiledQuery, events: EventTable, within: slice | Rows) ->
     tests = query.tests(events.schema)
     if query.counts_events or not tests:
         if isinstance(within, slice):
-            return None if within.stop == len(events) else np.arange(within.stop)
+            return None if within.stop == len(events) else events.first(within.stop)
         return within
     tested = events.tested
     choice = tested.any_of(tests)
     if isinstance(within, slice):
-        every = within.stop == len(events)
-        return tested.places(choice) if every else tested.places_before(within.stop, choice)
-    return within[tested.are(choice, within)]
+        return tested.places(choice, within.stop)
+    return tested.among(within, choice)
 
 
 @dataclass(frozen=True)

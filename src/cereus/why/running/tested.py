@@ -46,7 +46,9 @@ class TestedEvents:
         self._parents: list[tuple[int, Places]] = []
         """How many kinds there were before each condition that parted some, and what each kind
         was before it. Their order stays, so kinds that are as many as before are the same."""
-        self._places: dict[bytes, Places] = {}
+        self._places: dict[tuple[int, bytes], Places] = {}
+        self._events: dict[bytes, Mask] = {}
+        self._among: dict[tuple[int, bytes], tuple[Places, Places]] = {}
         self._passing: dict[EventTest, Mask] = {}
         self._counts = codes.counts_of_keys(self.kinds, self._size)
         self._holds = {
@@ -79,7 +81,7 @@ class TestedEvents:
         if len(chosen) > self._size:
             self._parents.append((self._size, parents))
         self._size = len(chosen)
-        self._passing, self._places = {}, {}
+        self._passing, self._places, self._among, self._events = {}, {}, {}, {}
         self._counts = codes.counts_of_keys(self.kinds, self._size)
 
     def passing(self, test: EventTest) -> Mask:
@@ -119,25 +121,29 @@ class TestedEvents:
         return int(self._counts[choice].sum())
 
     def events(self, choice: Mask) -> Mask:
-        """Which events are of one of these kinds."""
-        return codes.flags_of_keys(self.kinds, _flags(choice))
-
-    def are(self, choice: Mask, places: Places) -> Mask:
-        """Which of the events at some places are of one of these kinds."""
-        chosen: Mask = choice[self.kinds[places]]
-        return chosen
-
-    def places(self, choice: Mask) -> Places:
-        """Where events of these kinds stand. Queries that differ in one rule ask for the same."""
+        """Which events are of one of these kinds. It is asked several times of a step."""
         key = choice.tobytes()
-        if key not in self._places:
-            self._places[key] = self.places_before(len(self.kinds), choice)
-        return self._places[key]
+        if key not in self._events:
+            self._events[key] = codes.flags_of_keys(self.kinds, _flags(choice))
+        return self._events[key]
 
-    def places_before(self, end: int, choice: Mask) -> Places:
-        """Where events of these kinds stand among the first so many."""
-        places = codes.rows_of_keys(self.kinds[:end], _flags(choice))
-        return places.copy()  # not the memory of all events
+    def among(self, places: Places, choice: Mask) -> Places:
+        """Those of some places where events of these kinds stand; the same array for the same
+        places."""
+        key = (id(places), choice.tobytes())
+        if key not in self._among:
+            self._among[key] = places, places[choice[self.kinds[places]]]
+        return self._among[key][1]
+
+    def places(self, choice: Mask, before: int | None = None) -> Places:
+        """Where events of these kinds stand, of all or of the first so many. Queries that differ in
+        one rule ask for the same."""
+        end = len(self.kinds) if before is None else before
+        key = (end, choice.tobytes())
+        if key not in self._places:
+            found = codes.rows_of_keys(self.kinds[:end], _flags(choice))
+            self._places[key] = found.copy()  # not the memory of all events
+        return self._places[key]
 
 
 def _flags(choice: Mask) -> npt.NDArray[np.uint8]:

@@ -57,8 +57,8 @@ class ReplayStretch:
 
     def window(self, last: int, after: int) -> slice:
         """The places of the events inside the window that ends at place `last`."""
-        first = int(np.searchsorted(self.measures[: last + 1], self.floors[last]))
-        return slice(max(first, int(np.searchsorted(self.ordinals, after, "right"))), last + 1)
+        first = int(self.measures[: last + 1].searchsorted(self.floors[last]))
+        return slice(max(first, int(self.ordinals.searchsorted(after, "right"))), last + 1)
 
 
 class ReplayRunner(Runner):
@@ -108,7 +108,7 @@ class ReplayRunner(Runner):
         return ReplayStretch(ordinals, letters=joined, **columns)
 
     def _choose(self, stretch: ReplayStretch, key: int, end: int) -> Iterator[MatchChunk]:
-        last = int(np.searchsorted(stretch.ordinals, end))
+        last = int(stretch.ordinals.searchsorted(end))
         consumed = self.consumed.get(self._scope(key), -1)
         inside = stretch.window(last, max(consumed, self.history.first - 1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
@@ -154,21 +154,32 @@ class ReplayRunner(Runner):
     def _chooser(self, waiting: int, letters: list[Any]) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""
         if not self.letters.lasting:
-            table, kernel = self._new_chooser(waiting)
+            table = self._new_chooser(waiting)
+            table.know(letters)
+            kernel = Kernel(table, self.chooser_options)
         else:
-            if waiting not in self._choosers:
-                self._choosers[waiting] = self._new_chooser(waiting)
-            table, kernel = self._choosers[waiting]
-        table.know(letters)
+            table, kernel = self._kept_chooser(waiting)
+            with self.lock:
+                table.know(list(self.reader.known))  # other runs may know more of them by now
         kernel.load_table()
         return kernel
 
-    def _new_chooser(self, waiting: int) -> tuple[TransitionTable, Kernel]:
+    def _kept_chooser(self, waiting: int) -> tuple[TransitionTable, Kernel]:
+        """The tables are those of earlier runs; a kernel is of one run."""
+        if waiting not in self._choosers:
+            with self.lock:
+                if waiting not in self.chooser_tables:
+                    self.chooser_tables[waiting] = self._new_chooser(waiting)
+                table = self.chooser_tables[waiting]
+            self._choosers[waiting] = table, Kernel(table, self.chooser_options)
+        return self._choosers[waiting]
+
+    def _new_chooser(self, waiting: int) -> TransitionTable:
         begun = Begun(self.plan.automaton, self.table.subsets[waiting])
         automaton = self.plan.shown(select(self.plan.query.strategy, begun))
         table = self._new_table(automaton)
         table.most_slots = self.table.most_slots  # a state from a snapshot may be anything
-        return table, Kernel(table, self.chooser_options)
+        return table
 
     def _states_in_use(self) -> list[int]:
         """Those that configurations are in, and those that a replay may begin in."""

@@ -45,9 +45,11 @@ class RowLetters:
 @dataclass(frozen=True)
 class RowConditions:
     """What the conditions ask of single rows, each question once: `truths[n]` is a conjunction,
-    and `meaning[n]` the variables that it decides; of those in `always` nothing is asked."""
+    `names[n]` what it is known by, and `meaning[n]` the variables that it decides; of those in
+    `always` nothing is asked."""
 
     truths: tuple[tuple[Part, ...], ...]
+    names: tuple[str, ...]
     meaning: tuple[int, ...]
     always: int
 
@@ -62,7 +64,7 @@ class RowConditions:
         return max((abs(leaf.place.shift) for leaf in self.leaves), default=0)
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def columns(self) -> frozenset[str]:
         """The columns that they read."""
         return frozenset(name for leaf in self.leaves for name in names_in(leaf.argument))
 
@@ -84,7 +86,7 @@ def _row_conditions(bound: Bound) -> RowConditions:
         key = repr([(part.expression, dict(part.leaves)) for part in of_row])
         truths[key] = of_row
         meaning[key] = meaning.get(key, 0) | 1 << place
-    return RowConditions(tuple(truths.values()), tuple(meaning.values()), always)
+    return RowConditions(tuple(truths.values()), tuple(truths), tuple(meaning.values()), always)
 
 
 def letters(bound: Bound, rows: SortedRows, of: RowConditions | None = None) -> RowLetters:
@@ -94,9 +96,23 @@ def letters(bound: Bound, rows: SortedRows, of: RowConditions | None = None) -> 
         columns = RowColumns(rows)
         numbers, alphabet = _many([_truth(columns, each, len(rows)) for each in of.truths])
     else:
-        wide = _bits(of, rows)
+        wide = _bits(of, rows) if rows.truths is None else _known_bits(of, rows, rows.truths)
         numbers, alphabet = _numbered(wide, len(of.truths))
     return RowLetters(numbers, [of.always | _meant(letter, of.meaning) for letter in alphabet])
+
+
+def _known_bits(
+    of: RowConditions, rows: SortedRows, known: dict[str, npt.NDArray[np.bool_]]
+) -> npt.NDArray[np.uint16]:
+    """The same, where other clauses read these rows: no truth is computed twice."""
+    new = [n for n, name in enumerate(of.names) if name not in known]
+    if new:
+        bits = _bits(replace(of, truths=tuple(of.truths[n] for n in new)), rows)
+        known.update((of.names[n], bits >> place & 1 != 0) for place, n in enumerate(new))
+    every = np.zeros(len(rows), np.uint16)
+    for place, name in enumerate(of.names):
+        every |= known[name] * np.uint16(1 << place)
+    return every
 
 
 def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
@@ -104,7 +120,7 @@ def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
     if len(rows) <= LARGE:
         return _bits_of(of, rows)
     if rows.rows is not None:  # blocks are cut from columns in order
-        for name in of.names:
+        for name in of.columns:
             rows.column(name)
     bits = empty(len(rows), np.uint16)
     for low in range(0, len(rows), BLOCK):

@@ -8,7 +8,7 @@ used again for the next: fresh pages cost more than what is computed in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,8 @@ class SortedRows:
     ) -> None:
         self.table = without_views(table)
         self._columns: dict[str, pa.Array] = {}
+        self.truths: dict[str, npt.NDArray[np.bool_]] | None = None
+        """What conditions of the rows say of each, where other clauses ask the same."""
         self.rows: Indices | None = None
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
@@ -168,6 +170,26 @@ class SortedRows:
             return self.column(name).take(positions)
         rows = pa.array(self.rows).take(positions)
         return one_array(self.table.column(name)).take(rows)
+
+
+class KnownPieces:
+    """Sorted rows in pieces, for one clause after the other: each reads the columns that it needs,
+    and what was put in order, or asked of every row, for one of them is there for the others."""
+
+    def __init__(self, pieces: Iterable[SortedRows]) -> None:
+        self._pieces = list(pieces)
+        for piece in self._pieces:
+            piece.truths = {}
+
+    def over(self, table: pa.Table) -> Iterator[SortedRows]:
+        """The pieces with the columns of a table that has the same rows."""
+        low = 0
+        for known in self._pieces:
+            part = table if known.rows is not None else table.slice(low, len(known))
+            low += len(known)
+            piece = SortedRows.placed(part, known.rows, known.bounds)
+            piece._columns, piece.truths = known._columns, known.truths
+            yield piece
 
 
 def without_views(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:

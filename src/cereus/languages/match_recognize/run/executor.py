@@ -27,7 +27,12 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs.find import NEVER, RunStreams
-from cereus.languages.match_recognize.match.sorting import SortedRows, in_order, without_views
+from cereus.languages.match_recognize.match.sorting import (
+    KnownPieces,
+    SortedRows,
+    in_order,
+    without_views,
+)
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.languages.match_recognize.run.joining import joined
@@ -44,6 +49,8 @@ Ints = npt.NDArray[np.int64]
 
 class RecognizingExecutor(Executor):
     """Runs one clause; `reach` says how many rows before and behind a match it looks at."""
+
+    keys: Keys
 
     def __init__(
         self,
@@ -66,6 +73,7 @@ class RecognizingExecutor(Executor):
         self.forgets = self.before == 0 and forgets_keys(bound)
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
+        self._shelf: dict[Any, Any] | None = None
         self._new_finder = partial(Finder, bound, automaton, path, limits, unit)
         self.finder = self._new_finder()
         self._finders = [self.finder]
@@ -81,6 +89,9 @@ class RecognizingExecutor(Executor):
 
     def defer(self) -> None:
         self._deferred = []
+
+    def share(self, shelf: dict[Any, Any]) -> None:
+        self._shelf = shelf
 
     # ------------------------------------------------------------ rows
 
@@ -129,7 +140,7 @@ class RecognizingExecutor(Executor):
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
-            for piece in self._sorted(ALONE).pieces():
+            for piece in self._sorted_pieces():
                 yield from _results(self.finder, piece)
         else:
             self.waiting.end()
@@ -143,6 +154,18 @@ class RecognizingExecutor(Executor):
         for piece in self._sorted(spread).pieces():
             yield partial(_taken_up, free, piece)
 
+    def _sorted_pieces(self) -> Iterator[SortedRows]:
+        """The same in pieces, which other queries over these rows may have made."""
+        if self._shelf is None:
+            return self._sorted(ALONE).pieces()
+        key = ("pieces", self.bound.partition, self.bound.order)
+        table = self._kept_back()
+        if key not in self._shelf:
+            made = SortedRows(table, self.bound.partition, self.bound.order)
+            self._shelf[key] = KnownPieces(made.pieces())
+        known: KnownPieces = self._shelf[key]
+        return known.over(table)
+
     def _sorted(self, spread: Spread) -> SortedRows:
         """All rows that came, in order."""
         return SortedRows(self._kept_back(), self.bound.partition, self.bound.order, spread)
@@ -150,8 +173,19 @@ class RecognizingExecutor(Executor):
     def stop(self) -> Iterator[pa.RecordBatch]:
         rows = self._ordered(self._kept_back())
         if rows.num_rows:
+            yield from self._decided(self._by_key(rows), ends_open=True, goes_on=False)
+
+    def _by_key(self, rows: pa.Table) -> SortedRows:
+        """The first rows that come, by their keys, which other queries may have told apart."""
+        if self._shelf is None:
+            return self.keys.push(rows, self.keys.codes(rows))
+        key = ("keys", self.bound.partition, self.bound.order)
+        if key not in self._shelf:
             taken = self.keys.push(rows, self.keys.codes(rows))
-            yield from self._decided(taken, ends_open=True, goes_on=False)
+            self._shelf[key] = self.keys, KnownPieces([taken])
+        known: KnownPieces
+        self.keys, known = self._shelf[key]
+        return next(known.over(rows))
 
     def _kept_back(self) -> pa.Table:
         """In one piece: every column is read several times, and would be put together each time."""

@@ -48,7 +48,8 @@ def _edits(node: object) -> Iterator[Edit]:
                 rule = QueryRule(RuleKind.CONDITION, text, part, type_name)
                 yield rule, (replace(node, atom=par.Atom(type_name, joined)),)
         case par.Preemption(body, unless):
-            yield QueryRule(RuleKind.NEGATION, f"unless {unless}"), (body,)
+            # outputs exclude nothing, and steps have marks for them
+            yield QueryRule(RuleKind.NEGATION, f"unless {_without_outputs(unless)}"), (body,)
 
 
 # ---------------------------------------------------------------- steps
