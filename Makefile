@@ -10,6 +10,7 @@
 #   make test-pure    the tests of compiled modules, uncompiled
 #   make test-checked the same, compiled with bounds checks
 #   make test-asan    the same under AddressSanitizer and UBSan, with arrays that grow all the time
+#   make test-versions Spark tests on other versions of Python and PySpark (VERSIONS="3.12:newest 3.13:4.2.0")
 #   make golden       write the golden files anew; read the difference with git diff
 #   make bench        the benchmarks               (BENCH_ARGS="stocks" to choose)
 #   make docs         the documentation as a site, in build/site
@@ -45,6 +46,7 @@ HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -ve
 
 PYTEST_ARGS ?=
 BENCH_ARGS  ?=
+VERSIONS    ?=
 PYTEST   = $(BIN)/python -m pytest -n $(JOBS)
 # Random tests of all compiled modules.
 COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
@@ -59,7 +61,7 @@ COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/t
 ONLY_COMPILED = tests/languages/match_recognize/test_lines.py tests/languages/match_recognize/test_kinds.py \
 	tests/engine/parallel tests/engine/rules tests/rules
 
-.PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan golden bench install clean help
+.PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan test-versions golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -106,6 +108,9 @@ test-asan: install
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
 		$(PYTEST) -p tests.safety.tiny $(COMPILED) $(ONLY_COMPILED) tests/engine/snapshots/test_crafted.py \
 		$(PYTEST_ARGS)
+
+test-versions: install
+	$(BIN)/python -m tests.spark.versions $(VERSIONS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden

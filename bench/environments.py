@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +31,7 @@ def python_of(package: str | None, version: str | None = None) -> str:
     python = ENVIRONMENTS / package / "bin" / "python"
     if not python.exists():
         print(f"  making an environment with {package} …", flush=True)
-        base = sys.executable if version is None else _python(version)
+        base = sys.executable if version is None else installed_python(version)
         made = ran([base, "-m", "venv", str(python.parent.parent)], INSTALLING)
         installed = ran([str(python), "-m", "pip", "install", "--quiet", package], INSTALLING)
         if made.returncode or installed.returncode:
@@ -38,7 +40,7 @@ def python_of(package: str | None, version: str | None = None) -> str:
     return str(python)
 
 
-def _python(version: str) -> str:
+def installed_python(version: str) -> str:
     """A Python of this version: on the path, or of pyenv, whose shims may refuse."""
     for candidate in _candidates(version):
         asked = ran([candidate, "-c", "import sys; print(sys.version)"], 60)
@@ -67,21 +69,27 @@ def answer(command: list[str], patience: int, given: str = "") -> Any:
 
 
 def ran(command: list[str], patience: int, given: str = "") -> subprocess.CompletedProcess[str]:
+    """A command that has ended. What takes longer is stopped, with all that it has started."""
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     try:
-        return subprocess.run(
+        process = subprocess.Popen(
             command,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=patience,
-            check=False,
-            input=given,
             cwd=ENVIRONMENTS,  # some of them leave logs where they run
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} s")
     except OSError as reason:
         return subprocess.CompletedProcess(command, 1, "", str(reason))
+    with process:
+        try:
+            said, complaints = process.communicate(given, timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} s")
+    return subprocess.CompletedProcess(command, process.returncode, said, complaints)
 
 
 def _last(text: str) -> str:

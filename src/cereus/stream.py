@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
-from cereus.errors import CereusError, DataError, RefusedError, shortened
+from cereus.errors import CereusError, DataError, RefusedError, did_you_mean, shortened
 from cereus.expr.check import check
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression, attributes
@@ -102,6 +102,14 @@ class Stream:
                     f"the {what} column {name!r} has the type {kind}, but must hold text",
                     hint="name another column, or cast this one to a string",
                 )
+
+    def need_time(self, names: Sequence[str]) -> None:
+        """The time column, where there is one, must be among the columns of the events."""
+        if self.time is not None and self.time not in names:
+            raise DataError(
+                f"the time column {self.time!r} is not in the events",
+                hint=did_you_mean(self.time, names),
+            )
 
     def check_time(self, schema: pa.Schema) -> None:
         """A time is known by its type: before any event is read, and before a worker reads one."""

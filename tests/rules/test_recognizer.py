@@ -120,6 +120,12 @@ def test_a_rule_with_another_pattern_starts_afresh() -> None:
     assert found.push([event("B", 2), event("B", 3)]).num_rows == 0
 
 
+def test_columns_of_the_stream_that_are_not_there_are_refused_at_once() -> None:
+    for stream in (cereus.Stream(time="tt"), cereus.Stream(time="t", unit="s", keys=["kk"])):
+        with pytest.raises(DataError, match=r"is not in the events\nhint: did you mean '[tk]'"):
+            RuleRecognizer(stream=stream, schema=SCHEMA)
+
+
 def test_a_rule_that_does_not_compile_is_reported_and_what_ran_goes_on() -> None:
     found = recognizer(Rule("r", "SELECT * WHERE A"), Rule("s", "SELECT * WHERE B"))
     changes = found.put(Rule("r", "SELECT * WHERE"), Rule("t", "SELECT * WHERE A FILTER A[y > 1]"))

@@ -60,11 +60,9 @@ class RuleRecognizer:
     def __init__(
         self, *, stream: Stream, schema: pa.Schema, rules: Any = (), limits: Limits | None = None
     ) -> None:
-        _check_kinds(stream, limits)
-        self.stream, self.limits = stream, limits
         self.events = to_schema(schema)
-        stream.check(self.events)
-        self.schema = output_schema(stream, self.events)
+        self.schema = checked_schema(stream, self.events, limits)
+        self.stream, self.limits = stream, limits
         self._compiler = RuleCompiler(stream, self.events, limits)
         self._known: dict[str, KnownRule] = {}
         self._running = RunningRules(self.events)
@@ -251,6 +249,14 @@ class RuleRecognizer:
         rule = Rule.read(text)
         checked.refuse_unless(rule.name == name, "a rule runs under another name")
         return self._compiler.compiled(rule, checked.count(version, "the version of a rule"))
+
+
+def checked_schema(stream: Stream, events: pa.Schema, limits: Limits | None) -> pa.Schema:
+    """The columns of matches, of events whose stream and limits were found to be right."""
+    _check_kinds(stream, limits)
+    stream.check(events)
+    stream.need_time(events.names)
+    return output_schema(stream, events)
 
 
 def _check_kinds(stream: object, limits: object) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.errors import CereusError, DataError
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
 from cereus.sources.scan import Scan, scan
@@ -140,8 +140,5 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
 
 def _need_time(table: pa.Table, stream: Stream) -> None:
     """There is a column of times, and what it holds can be put in order."""
-    assert stream.time is not None
-    if stream.time not in table.column_names:
-        hint = did_you_mean(stream.time, table.column_names)
-        raise DataError(f"the time column {stream.time!r} is not in the events", hint=hint)
+    stream.need_time(table.column_names)
     stream.check_time(table.schema)

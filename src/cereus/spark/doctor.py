@@ -38,6 +38,7 @@ VERSIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
     "pyspark": ((4, 1), None),
     "pyarrow": ((18,), None),
     "pandas": ((2, 2), (3,)),
+    "protobuf": ((6, 33, 5), None),
 }
 """The oldest version that works, and the first one that does not any more (PySpark 4 warns of
 pandas 3)."""

@@ -154,12 +154,13 @@ def _length(split: Split, measure: TypedColumn, plan: Plan) -> int | float:
     return _in_units(split // timedelta(microseconds=1), measure, plan)
 
 
-def length_of_time(text: str, name: str) -> int:
+def length_of_time(option: object, name: str) -> int:
     """Microseconds in an option like "1 hour 30 minutes"."""
+    text = option if isinstance(option, str) else ""
     amounts = LENGTHS.findall(text)
     window = clauses.window(amounts, (0, len(text))) if amounts else None
     if not isinstance(window, TimeWindow) or LENGTHS.sub("", text).strip():
         raise CereusError(
-            f"{name}={text!r} is not a length of time", hint=f'say {name}="1 hour 30 minutes"'
+            f"{name}={option!r} is not a length of time", hint=f'say {name}="1 hour 30 minutes"'
         )
     return window.microseconds

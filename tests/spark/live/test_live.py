@@ -286,6 +286,7 @@ def test_times_of_any_type_drive_the_watermark(spark: SparkSession, tmp_path: Pa
         ({"time": "timestamp"}, {"watermark": "1 second", "on_change": "ignore"}, "on_change"),
         ({"time": "timestamp"}, {"watermark": "1 second", "buckets": 0}, "buckets=0"),
         ({"time": "timestamp"}, {"watermark": "soon"}, "watermark='soon' is not a length of time"),
+        ({"time": "timestamp"}, {"watermark": 2}, "watermark=2 is not a length of time"),
     ],
 )
 def test_mistakes_are_found_before_anything_runs(
@@ -296,6 +297,21 @@ def test_mistakes_are_found_before_anything_runs(
     with pytest.raises(CereusError) as raised:
         cs.match(rate, query, **options)
     assert message in str(raised.value)
+
+
+def test_matches_that_read_matches_need_a_name_of_their_own(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").load()
+    first = cereus.compile(
+        "SELECT * WHERE EVENT", stream=cereus.Stream(type=None, time="timestamp")
+    )
+    second = cereus.compile(
+        "SELECT * WHERE EVENT", stream=cereus.Stream(type=None, time="end_time")
+    )
+    found = cs.match(rate, first, watermark="1 second")
+    with pytest.raises(CereusError, match="have the name 'cereus'") as raised:
+        cs.match(found, second)
+    assert 'name="pairs"' in str(raised.value)
+    assert cs.match(found, second, name="again").isStreaming
 
 
 def test_a_stream_with_a_watermark_needs_no_other(spark: SparkSession) -> None:

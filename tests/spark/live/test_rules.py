@@ -139,6 +139,22 @@ def test_rules_with_unknown_columns_are_refused(spark: SparkSession, tmp_path: P
         cs.match_rules(history, changes, stream=STREAM)
 
 
+@pytest.mark.parametrize(
+    ("stream", "message"),
+    [
+        (cereus.Stream(type=None, time="timestamp", keys=["valeu"]), "did you mean 'value'"),
+        (cereus.Stream(type=None, time="timestam"), "did you mean 'timestamp'"),
+        ("timestamp", "stream= is a Stream, not a str"),
+    ],
+)
+def test_columns_of_the_stream_that_are_not_there_are_refused_at_once(
+    spark: SparkSession, stream: cereus.Stream, message: str
+) -> None:
+    rate = spark.readStream.format("rate").load()
+    with pytest.raises(CereusError, match=message):
+        cs.match_rules(rate, [], stream=stream, watermark="1 second")
+
+
 def test_rules_over_history_find_what_the_local_recognizer_finds(spark: SparkSession) -> None:
     dice = Random(7)
     letters = [dice.choice("AB") + dice.choice("pqr") + str(dice.randrange(9)) for _ in range(300)]

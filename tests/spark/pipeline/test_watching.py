@@ -121,6 +121,22 @@ def test_a_process_that_is_gone_is_noticed(tmp_path: Path) -> None:
     assert read_status(tmp_path).state == "gone"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[1]",
+        "no JSON",
+        '{"pipeline": "market.toml", "pid": 1, "host": "here", "queries": [{"colour": "red"}]}',
+    ],
+)
+def test_a_file_that_is_no_status_is_an_error_in_our_words(text: str, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(text)
+    with pytest.raises(CereusError, match="is not the status of a live pipeline") as raised:
+        read_status(tmp_path)
+    assert "__init__" not in str(raised.value)
+
+
 def test_the_command_shows_the_status(write: Write, tmp_path: Path) -> None:
     path = write(changed(MARKET, LIVE))
     run = CliRunner()

@@ -7,5 +7,7 @@ Spark's stateful operators cost per key and per row, so keys are hashed into a f
     bucket      what happens there: late events, events that wait for the watermark, the engine
     state       what a bucket remembers: in Spark's store, in a worker, and read from a checkpoint
     rules       rules that come and go while the stream runs
+    messages    what Spark needs to talk to Python about state
+    observed    what is counted in each micro-batch
     stream      a streaming DataFrame and a query → the DataFrame of its matches
 """

@@ -23,8 +23,10 @@ from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.buckets import ONLY, identity_of
 from cereus.spark.live.hashing import can_hash
+from cereus.spark.live.messages import need_protobuf
+from cereus.spark.live.observed import observed
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
-from cereus.spark.live.processor import COUNTS, OUTPUT_TYPE, Matcher
+from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.relevance import quoted
@@ -119,6 +121,7 @@ class Live:
         return st.StructType(fields)
 
     def run(self) -> DataFrame:
+        need_protobuf()
         spark = self.arranged.df.sparkSession
         if spark.conf.get(PROVIDER) != ROCKS:
             spark.conf.set(PROVIDER, ROCKS)  # the only one that transformWithState works with
@@ -130,8 +133,7 @@ class Live:
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
-        counts = [F.coalesce(F.sum(each), F.lit(0)).alias(each) for each in COUNTS]
-        return outputs.observe(self.name, *counts).mapInArrow(unpacked, self.schema)
+        return observed(outputs, self.name).mapInArrow(unpacked, self.schema)
 
     def _packed(self) -> DataFrame:
         """The events that matter, in packed rows."""
@@ -311,9 +313,7 @@ def _time_column(df: DataFrame, query: LiveSource) -> str:
             "a live stream is put in order by its time: which column is it?",
             hint='say Stream(time="…")',
         )
-    if name not in df.columns:
-        hint = did_you_mean(name, df.columns)
-        raise DataError(f"the time column {name!r} is not in the events", hint=hint)
+    query.stream.need_time(df.columns)
     return name
 
 

@@ -17,7 +17,7 @@ from pyspark.sql import types as st
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.limits import Limits
-from cereus.rules.recognizer import RuleRecognizer
+from cereus.rules.recognizer import RuleRecognizer, checked_schema
 from cereus.rules.rule import rules_in
 from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.buckets import buckets_for, identity_of
@@ -73,6 +73,7 @@ def match_rules(
     `change` is not null, the row says what became of a rule (`split_changes` parts them)."""
     arranged = ArrangedRules(df, stream, limits, chosen_columns(df, tie, None, None)[0])
     check_arrow(df.columns, df.schema)
+    checked_schema(stream, arrow_schema(df.schema), limits)
     if df.isStreaming and isinstance(rules, str | PathLike):
         rules = followed(df.sparkSession, str(rules))
     changes, all_rules = _parted(rules)

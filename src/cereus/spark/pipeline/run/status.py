@@ -84,19 +84,25 @@ def read_status(checkpoint: Path) -> Status:
     """The status of the pipeline with this checkpoint."""
     path = checkpoint / NAME
     try:
-        status = Status(**json.loads(path.read_text(encoding="utf-8")))
+        status = _parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CereusError(
             f"no live pipeline has run with the checkpoint {str(checkpoint)!r}",
             hint="name the pipeline file, or its checkpoint",
         ) from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError):
         raise CereusError(
-            f"{str(path)!r} is no status of a pipeline: {error}",
-            hint="name the checkpoint of a live pipeline",
+            f"{str(path)!r} is not the status of a live pipeline, or not one of this Cereus",
+            hint="name the checkpoint of a live pipeline, and ask with the Cereus that runs it",
         ) from None
     if status.state == "running" and status.host == socket.gethostname() and not _is_there(status):
         status.state = "gone"
+    return status
+
+
+def _parsed(text: str) -> Status:
+    status = Status(**json.loads(text))
+    list(status.metrics)  # a TypeError where they have other fields
     return status
 
 
