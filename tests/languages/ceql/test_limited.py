@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -13,7 +14,8 @@ from cereus.languages.ceql.text import parse
 from tests.volume import volume
 
 from . import strategies
-from .test_slots_decide import TIMED, assert_agrees_in_pieces
+from .harness import ALWAYS, assert_agrees, rows, sizes, spelled
+from .test_slots_decide import TIMED, cut, events
 
 ORDERED = (
     "A AS a ; B AS b ; A AS c FILTER a.x < b.x AND c.x > a.x",
@@ -33,6 +35,7 @@ SETS = (
 AROUND = (
     "A AS a : B AS b ; A AS c FILTER a.x < c.x",
     "A AS a ; B AS b : A AS c FILTER a.x > c.x",
+    "(A AS a OR B AS a) ; B AS b : A AS c FILTER a.x > c.x",
     "(A AS a ALL B AS b) ; A AS c FILTER a.x < c.x AND b.x > c.x",
     "A AS a ; (B AS b)? ; A AS c FILTER a.x < b.x AND a.x < c.x",
     "(A AS a ; B AS b OR B AS a ; A AS b) ; A AS c FILTER a.x < c.x",
@@ -43,6 +46,8 @@ AROUND = (
     "PROJECT[a, c](A AS a ; B AS b ; A AS c FILTER a.x < c.x) ; B",
 )
 WINDOWS = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "WITHIN 6 seconds", "PARTITION BY x")
+ORDER = (64, ALWAYS)
+"""From how many configurations on they are put in order."""
 CONSUMED = ("", "", "CONSUME BY ANY", "CONSUME BY PARTITION")
 
 
@@ -57,4 +62,20 @@ def test_as_many_are_found_as_the_definition_finds_up_to_the_limit(pattern: str)
         limit = draw.choice((1, 1, 2, 3))
         text = f"SELECT {shown} WHERE {pattern} {clauses} LIMIT {limit}"
         query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
-        assert_agrees_in_pieces(query, draw, seed)
+        stream = events(draw, 12)
+        chunk, sweep, order = draw.choice((1, 1000)), draw.choice((1, 1000)), draw.choice(ORDER)
+        with sizes(chunk=chunk, sweep=sweep, order=order):
+            found = rows(cut(query, stream, draw), query.tree)
+        try:
+            assert_agrees(found, parse(text), TIMED, stream)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+
+
+def test_a_move_is_made_again_where_what_it_led_to_is_left_at_the_same_event() -> None:
+    """The second B in a row ends the wait for an A right behind the first, and begins another."""
+    text = "SELECT * WHERE A AS a ; B AS b : A AS c FILTER a.x > c.x LIMIT 1"
+    stream = spelled("A B A B B A", x="9 5 7 3 2 1")
+    query = cereus.compile(text, stream=TIMED)
+    found = query.run(pa.Table.from_pylist(stream))
+    assert [row["end"] for row in found] == [2, 5]

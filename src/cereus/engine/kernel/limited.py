@@ -14,6 +14,9 @@ Invariants
      some: then more is kept than is needed.
   2. What was left out is covered by `enough` partial matches that were kept: covering is
      transitive, so what is left out later is covered by others that cover the first as well.
+  3. Where `done_at[c]` is a place in the table and `done_when[c]` is `losses`, what configuration c
+     would send there is covered by what it has sent before, or by what covers that: nothing of any
+     state with slots has gone since but what was covered or has left the window.
 
 Where one match may be found in several ways, two partial matches may be the same one, and only for
 a LIMIT of 1 that makes no difference.
@@ -51,6 +54,56 @@ class LimitedStepper(ScopedStepper):
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         ScopedStepper.__init__(self, table, options)
         self.limited = self.n_slots > 0 and 1 <= self.enough <= MOST
+        self.sent_at = layout.NONE
+        self.sent_event = self.sent_start = 0
+
+    def _is_left_out(
+        self, c: cython.int, at: cython.int, r: cython.int, unseen: cython.int
+    ) -> cython.bint:
+        """The only move that marks the event, of one match that is wanted.
+
+        Where it takes all values along, the same partial matches need not make it again as long as
+        nothing gets lost, and at such an event nothing does where they arrive. Where all values are
+        new, those that make it arrive as one configuration, and the latest start is enough."""
+        move: cython.int = at + layout.EDGES_MOVES
+        copy: cython.int = self.edges[move + layout.MOVE_COPY]
+        if (
+            self.enough > 1
+            or r == 0
+            or unseen != layout.NONE
+            or copy < 0
+            or self.edges[at + layout.EDGES_COUNT] != 1
+            or not self.edges[at + layout.EDGES_STAYS]
+            or self.edges[move + layout.MOVE_LABEL] <= layout.UNSEEN
+        ):
+            return False
+        if self._all_copies(copy, layout.UPDATE_KEEP):
+            to: cython.int = self.edges[move + layout.MOVE_TO]
+            there: cython.int = self.head[self.classes[self.event], to]
+            stays: cython.bint = there == layout.STAY
+            if there >= 0:
+                stays = self.edges[there + layout.EDGES_STAYS] != 0
+            if stays and not self.accepting[to]:
+                self.done_at[c] = at
+                self.done_when[c] = self.losses
+        elif self._all_copies(copy, layout.UPDATE_SET):
+            ordinal: cython.longlong = self.base + self.event
+            start: cython.longlong = self._start(r)
+            if self.sent_at == at and self.sent_event == ordinal and self.sent_start >= start:
+                return True
+            self.sent_at = at
+            self.sent_event = ordinal
+            self.sent_start = start
+        return False
+
+    def _all_copies(self, at: cython.int, how: cython.int) -> cython.bint:
+        """Whether all values of a program of copies are made in one way."""
+        k: cython.int
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
+            if self.programs[copy + layout.COPY_HOW] != how:
+                return False
+        return True
 
     def _leave_out_rows(self) -> cython.int:
         """Of the rows that are about to arrive, those are left out that a configuration with their
@@ -99,6 +152,9 @@ class LimitedStepper(ScopedStepper):
     def _leave_out_covered(self, c: cython.int, row: cython.int) -> cython.int:
         """A pending row has arrived as configuration c: what is covered often enough goes."""
         s: cython.int = self.state_of[c]
+        if not self.slot_counts[s]:
+            return 0
+        self.done_at[c] = layout.NONE
         if (self.easier[s, 0] | self.easier[s, 1]) == 0:
             return 0
         if not self._is_plain(row) or (self.ambiguous and self.enough > 1):
