@@ -29,6 +29,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.ordered",
     "cereus.engine.kernel.stepper",
     "cereus.engine.kernel.scopes",
+    "cereus.engine.kernel.limited",
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",
     "cereus.engine.kernel.counting",

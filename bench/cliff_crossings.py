@@ -116,6 +116,10 @@ CLAUSES = (
     ceql("plus of OR with an order", f"SELL AS a ; (BUY AS b OR SELL AS b)+ FILTER {ORDER} AND "
          f"{LARGE} {SECOND}"),
     ceql("one hour, equality", f"{PAIR} FILTER {EQUAL} AND a[volume > 4000] WITHIN 1 hour LIMIT 1"),
+    ceql("one hour, three events, LIMIT", f"{PAIR} ; SELL AS c FILTER {ORDER} AND c.price > "
+         "a.price WITHIN 1 hour LIMIT 1"),
+    ceql("one hour, two orders, LIMIT", f"{PAIR} ; SELL AS c FILTER {ORDER} AND c.volume > "
+         "a.volume WITHIN 1 hour LIMIT 1"),
     ceql("one hour, NEXT of an order", f"{PAIR} FILTER {ORDER} WITHIN 1 hour", select="NEXT *"),
     ceql("one hour, LAST of an order", f"{PAIR} FILTER {ORDER} WITHIN 1 hour", select="LAST *"),
 )  # fmt: skip

@@ -34,6 +34,29 @@ def test_an_event_looks_at_few_of_what_it_could_complete(clauses: str) -> None:
     assert found.costs.steps < 40 * table.num_rows
 
 
+@pytest.mark.parametrize(
+    ("conditions", "most"),
+    [
+        ("a.x < b.x AND c.x > a.x", 15),
+        ("a.x < b.x AND b.x < c.x", 15),
+        ("a.x > b.x AND c.x < a.x", 15),
+        ("a.k = c.k AND a.x < b.x", 60),
+    ],
+)
+def test_of_many_values_that_wait_those_that_others_cover_are_left_out(
+    conditions: str, most: int
+) -> None:
+    """Of what begins no sooner, the least of all values does whatever the others can."""
+    table = rising(3_000)
+    table = table.append_column("k", pa.array([place % 10 for place in range(table.num_rows)]))
+    query = f"SELECT * WHERE A AS a ; B AS b ; A AS c FILTER {conditions} LIMIT"
+    found = cereus.compile(f"{query} 1", stream=TIMED).run(table, threads=1)
+    assert len(found) > 1_000
+    assert found.costs.steps < most * table.num_rows
+    three = cereus.compile(f"{query} 3", stream=TIMED).run(table, threads=1)
+    assert three.costs.steps < 4 * most * table.num_rows
+
+
 @pytest.mark.parametrize("limit", [0, 1, 2, 5])
 @pytest.mark.parametrize("clauses", ["", "WITHIN 9 seconds", "WITHIN 9 seconds CONSUME BY ANY"])
 def test_as_many_are_reported_as_there_are_up_to_the_limit(clauses: str, limit: int) -> None:

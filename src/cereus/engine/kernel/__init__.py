@@ -9,6 +9,7 @@ all_or_none(
         "terms_vm",
         "stepper",
         "scopes",
+        "limited",
         "keyed",
         "kernel",
         "counting",

@@ -1,9 +1,9 @@
 cimport cython
 
-from cereus.engine.kernel.scopes cimport ScopedStepper
+from cereus.engine.kernel.limited cimport LimitedStepper
 
 
-cdef class KeyedStepper(ScopedStepper):
+cdef class KeyedStepper(LimitedStepper):
     # the configurations of every key but the one that is read
     cdef long long[::1] carry_from
     cdef long long[::1] carry_to

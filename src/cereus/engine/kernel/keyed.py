@@ -16,10 +16,10 @@ from cereus.engine.memory import filled, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
-    from cython.cimports.cereus.engine.kernel.scopes import ScopedStepper
+    from cython.cimports.cereus.engine.kernel.limited import LimitedStepper
 else:
     from cereus.engine.kernel import layout
-    from cereus.engine.kernel.scopes import ScopedStepper
+    from cereus.engine.kernel.limited import LimitedStepper
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 @cython.cclass
-class KeyedStepper(ScopedStepper):
+class KeyedStepper(LimitedStepper):
     """The partial matches of all keys, of which one is read."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
-        ScopedStepper.__init__(self, table, options)
+        LimitedStepper.__init__(self, table, options)
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.sweeps = 0

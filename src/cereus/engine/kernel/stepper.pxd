@@ -68,6 +68,10 @@ cdef class Stepper:
     cdef int[::1] following
     cdef int[::1] preceding
     cdef int[::1] chain
+    cdef int[::1] covered
+    cdef int[::1] done_at
+    cdef long long[::1] done_when
+    cdef long long losses
     cdef int[::1] buckets
     cdef OrderedConfigurations ordered
     cdef long long order_from
@@ -111,6 +115,7 @@ cdef class Stepper:
     cdef bint expiring
     cdef bint watching
     cdef bint scoped
+    cdef bint limited
 
     @cython.final
     cdef int _look_up(self) except? -1 nogil
@@ -190,6 +195,9 @@ cdef class Stepper:
     cdef int _note_scope(self, int row, int c) except? -1 nogil
     cdef int _choose(self) except? -1 nogil
     cdef int _join_scope(self, int to, int row) except? -1 nogil
+    cdef bint _is_left_out(self, int c, int at, int r, int unseen) noexcept nogil
+    cdef int _leave_out_rows(self) except? -1 nogil
+    cdef int _leave_out_covered(self, int c, int row) except? -1 nogil
     @cython.final
     cdef int _sort_arrivals(self) except? -1 nogil
     @cython.final

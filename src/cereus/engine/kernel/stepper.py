@@ -103,6 +103,7 @@ class Stepper:
         self.made_now = 1
         self.n_slots = options.slots
         self.scoped = options.scoped
+        self.limited = False
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
@@ -114,6 +115,9 @@ class Stepper:
         self.ordered = OrderedConfigurations()
         self.sets = ValueSets(self.terms)
         self.order_from = options.order_from
+        self.covered = self.done_at = np.zeros(0, np.int32)
+        self.done_when = np.zeros(0, np.int64)
+        self.losses = 0
         self._room_for_configurations(layout.FIRST_ROOM)
         self.pending = np.zeros((layout.FIRST_ROOM, layout.PENDING_WORDS), np.int32)
         self.pending_values = np.zeros((layout.FIRST_ROOM, max(1, self.n_slots)), np.int64)
@@ -199,6 +203,9 @@ class Stepper:
         self.terms.use_slots(np.asarray(self.values))
         if self.n_slots:
             self.ordered.room_for(size)
+            self.covered = longer(self.covered, size, 0)
+            self.done_at = longer(self.done_at, size, layout.NONE)
+            self.done_when = longer(self.done_when, size, 0)
             self.buckets = np.full(2 * size, -1, np.int32)
             c: cython.int
             for c in range(self.made):
@@ -601,6 +608,8 @@ class Stepper:
         unseen: cython.int = self.empty[c]
         if unseen > 0 and self._start(unseen) < self.bound:
             unseen = layout.NONE
+        if r and self.limited and self.done_at[c] == at and self.done_when[c] == self.losses:
+            return 0  # what it sends would not be needed
         self.steps += 1
         if self.steps >= self.look_at:
             self._look_up()
@@ -620,7 +629,7 @@ class Stepper:
                     stays = True
                 elif self.ends_apart and self.final[to] and self.accepting[to]:
                     self._end(label, r, unseen)
-                else:
+                elif not self.limited or not self._is_left_out(c, at, r, unseen):
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
                     if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
                         self.n_completed += 1
@@ -629,6 +638,8 @@ class Stepper:
             self.empty[c] = unseen
         else:
             self._drop(c)
+            if r and self.slot_counts[s]:
+                self.losses += 1
         return 0
 
     def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
@@ -843,6 +854,8 @@ class Stepper:
         self.made_now = self.used
         if self.n_pending > 1:
             self._sort_arrivals()
+        if self.limited:
+            self._leave_out_rows()
         for k in range(self.n_pending):
             i = self.arrivals[k]
             label = self.pending[i, layout.PENDING_LABEL]
@@ -864,7 +877,7 @@ class Stepper:
             i = self.arrivals[k]
             to: cython.int = self.pending[i, layout.PENDING_STATE]
             if to == layout.NONE:
-                continue  # it was not chosen
+                continue  # it was not chosen, or is not needed
             if to == self.closed:
                 # out of its window, so nothing melds with it
                 self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
@@ -879,6 +892,8 @@ class Stepper:
             self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
             if self.n_slots and self.ordered.by[to] >= 0:
                 self._note_rank(c)
+            if self.limited:
+                self._leave_out_covered(c, i)
         return 0
 
     # ------------------------------------------------------------ parts that choose (`scopes`)
@@ -898,6 +913,22 @@ class Stepper:
 
     def _join_scope(self, to: cython.int, row: cython.int) -> cython.int:
         """A pending row arrives in a state inside a part that chooses."""
+        return 0
+
+    # ------------------------------------------------------------ what is not needed (`limited`)
+
+    def _is_left_out(
+        self, c: cython.int, at: cython.int, r: cython.int, unseen: cython.int
+    ) -> cython.bint:
+        """Configuration c can make a move at `at` in the table; whether it is not needed."""
+        return False
+
+    def _leave_out_rows(self) -> cython.int:
+        """Of the rows that are about to arrive, some are not needed."""
+        return 0
+
+    def _leave_out_covered(self, c: cython.int, row: cython.int) -> cython.int:
+        """A pending row has arrived as configuration c; some others may not be needed now, or c."""
         return 0
 
     # ------------------------------------------------------------ the order of arrivals
@@ -982,6 +1013,8 @@ class Stepper:
         if self.slot_counts[s]:
             for k in range(self.slot_counts[s]):
                 self.values[c, k] = self.pending_values[row, k]
+            self.covered[c] = 0
+            self.done_at[c] = layout.NONE
             self._enter_chain(c)
             if self.ordered.by[s] >= 0:
                 self.ordered.enter(s, c, self.values[c, self.ordered.by[s] >> 1])
@@ -1056,6 +1089,7 @@ class Stepper:
                         self.load_table()
                 if to != s:
                     moved = True
+                    self.losses += 1
                     while self.first[s] >= 0:
                         c: cython.int = self.first[s]
                         if to != layout.NONE:

@@ -552,7 +552,7 @@ class TransitionTable:
         rivals = [*map(self.automaton.only_competes, self.subsets[number])]
         self.lasting[number] = alone or any(rivals)
         self.entering[number] = all(rivals) and not choosing and not self.final[number]
-        if choosing and len(self.layouts[number]) < MOST_BITS:
+        if len(self.layouts[number]) < MOST_BITS:
             for place, slot in enumerate(self.layouts[number]):
                 if slot.easier:
                     self.easier[number, int(slot.easier == GREATER)] |= 1 << place
