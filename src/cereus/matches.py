@@ -7,10 +7,11 @@ import operator
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
@@ -19,6 +20,8 @@ from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 from cereus.syntax.literals import time_text
+
+Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 
 SHOWN = 10
 
@@ -166,11 +169,7 @@ class Matches:
 
     def _shown(self) -> list[dict[str, Any]]:
         """The first matches. Times that Python does not know show as the numbers they are."""
-        first = self.table.slice(0, min(SHOWN, len(self)))
-        try:
-            return _python_rows(first)
-        except DataError:
-            return first.cast(_with_numbers(first.schema)).to_pylist()  # type: ignore[no-any-return]
+        return _python_rows(expressible(self.table.slice(0, min(SHOWN, len(self)))))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self._schema.names)
@@ -197,11 +196,23 @@ def _python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
         ) from None
 
 
-def _with_numbers(schema: pa.Schema) -> pa.Schema:
-    timed = (pa.types.is_timestamp, pa.types.is_duration)
-    return pa.schema(
-        [f.with_type(pa.int64()) if any(kind(f.type) for kind in timed) else f for f in schema]
-    )
+def expressible(rows: Rows) -> Rows:
+    """The same rows, with columns of times that Python does not know as the numbers they are."""
+    for place, column in enumerate(rows.columns):
+        if not _is_known(column):
+            rows = rows.set_column(place, rows.schema.names[place], column.cast(pa.int64()))
+    return rows
+
+
+def _is_known(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether Python has all values of a column: times end with the year 9999."""
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_duration(column.type)):
+        return True
+    try:
+        pc.min_max(column).as_py()
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def _short(value: object, most: int = 8) -> str:

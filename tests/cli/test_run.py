@@ -35,6 +35,15 @@ def test_matches_are_shown_with_their_events(cli: Run, write: Write) -> None:
     assert "5 events" in shown.stdout
 
 
+def test_times_beyond_the_year_9999_are_shown_as_numbers(cli: Run, write: Write) -> None:
+    """They are beyond Python's own, which was an OverflowError."""
+    far = pa.array([2**60 + number for number in range(5)]).cast(pa.timestamp("us"))
+    shown = cli("run", QUERY, write(ts=far), *LOCAL)
+    assert shown.exit_code == 0 and str(2**60) in shown.stdout
+    assert cli("report", QUERY, "events.parquet", "--time", "ts", "-o", "page.html").exit_code == 0
+    assert str(2**60) in Path("page.html").read_text("utf-8")
+
+
 def test_few_are_shown_of_many(cli: Run, write: Write) -> None:
     shown = cli("run", QUERY, write(), *LOCAL, "--limit-shown", 1)
     assert "1 of the matches" in shown.stdout

@@ -24,6 +24,7 @@ from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.many import QuerySet
+from cereus.matches import expressible
 from cereus.notices import needed_types, types_in
 from cereus.query import Progress as ReadProgress
 from cereus.query import Query
@@ -72,6 +73,7 @@ class Sample:
     _by_key: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch) -> None:
+        batch = expressible(batch.slice(0, max(LOOKED_AT, self.size)))
         self._first += batch.slice(0, self.size - len(self._first)).to_pylist()
         if self.keys and len(self._by_key) < self.size:
             for row in batch.slice(0, LOOKED_AT).to_pylist():
@@ -181,7 +183,7 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
     numbers = sorted({number for row in rows for number in row["positions"]})
     if not numbers:
         return []
-    taken = events.take(pa.array(numbers, pa.int64())).to_pylist()
+    taken = expressible(events.take(pa.array(numbers, pa.int64()))).to_pylist()
     event_of = dict(zip(numbers, taken, strict=True))
     return [
         ShownMatch(

@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.matches import expressible
 from cereus.show.pictures import LARGEST_EXACT
 from cereus.syntax.literals import time_text
 
 
 def cells(table: pa.Table) -> list[list[Any]]:
     """The rows of a table, in values that JSON has."""
-    return [[cell(value) for value in row.values()] for row in table.to_pylist()]
+    return [[cell(value) for value in row.values()] for row in expressible(table).to_pylist()]
 
 
 def cell(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import CereusError
-from cereus.matches import Matches
+from cereus.matches import Matches, expressible
 from cereus.pictures.graphs import library
 from cereus.show.colours import INK, PALETTE
 from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
@@ -52,7 +52,7 @@ def timeline(
     compare their shapes.
     """
     alt = altair_module()
-    events = matches.head(most).events()
+    events = expressible(matches.head(most).events())
     along = time or "position"
     shade = color or next((name for name in NAMES if name in events.column_names), None)
     _check(events, (along, shade, lanes))
@@ -175,7 +175,7 @@ def inline_data(rows: list[dict[str, Any]]) -> Any:
 def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     """An altair chart: how many matches there are when."""
     alt = altair_module()
-    table = matches.table
+    table = expressible(matches.table)
     _check(table, (time,))
     kind = _scale(table, time)
     values = [{field_name(time): _on_axis(value)} for value in table.column(time).to_pylist()]
