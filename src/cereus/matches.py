@@ -199,17 +199,36 @@ def _python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
 def expressible(rows: Rows) -> Rows:
     """The same rows, with columns of times that Python does not know as the numbers they are."""
     for place, column in enumerate(rows.columns):
-        if not _is_known(column):
-            rows = rows.set_column(place, rows.schema.names[place], column.cast(pa.int64()))
+        numbers = _numbers(column.type)
+        if numbers != column.type and not _is_known(column, numbers):
+            rows = rows.set_column(place, rows.schema.names[place], column.cast(numbers))
     return rows
 
 
-def _is_known(column: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether Python has all values of a column: times end with the year 9999."""
-    if not (pa.types.is_timestamp(column.type) or pa.types.is_duration(column.type)):
-        return True
+def _numbers(kind: pa.DataType) -> pa.DataType:
+    """A type with numbers in place of times."""
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_date64(kind):
+        return pa.int64()
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_numbers(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_numbers(field.type)) for field in kind])
+    if pa.types.is_dictionary(kind):
+        plain = _numbers(kind.value_type)
+        return kind if plain == kind.value_type else plain
+    return kind
+
+
+def _is_known(column: pa.Array | pa.ChunkedArray, numbers: pa.DataType) -> bool:
+    """Whether Python has all times of a column: its own end with the year 9999."""
     try:
-        pc.min_max(column).as_py()
+        if pa.types.is_integer(numbers) and not pa.types.is_dictionary(column.type):
+            edges = pc.min_max(column.cast(numbers))
+            pa.array(edges.as_py().values(), numbers).cast(column.type).to_pylist()
+        else:
+            column.to_pylist()
     except (OverflowError, ValueError):
         return False
     return True

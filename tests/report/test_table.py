@@ -42,3 +42,42 @@ def test_equal_values_have_one_place() -> None:
 def test_a_number_that_a_browser_would_round_is_a_text() -> None:
     table = pa.table({"x": [2**53 - 1, 2**53 + 1, -(2**60)]})
     assert cells(table) == [[2**53 - 1], [str(2**53 + 1)], [str(-(2**60))]]
+
+
+FAR = 2**60
+MOMENTS = pa.array([FAR, None]).cast(pa.timestamp("us"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        MOMENTS,
+        MOMENTS.cast(pa.timestamp("us", tz="UTC")),
+        MOMENTS.dictionary_encode(),
+        pa.array([FAR, None]).cast(pa.duration("s")),
+        pa.ListArray.from_arrays([0, 1, 2], MOMENTS),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_times_that_python_does_not_know_are_numbers(column: pa.Array) -> None:
+    table = pa.table({"x": column})
+    assert cells(table)[0] == [str(FAR)]
+    assert len(ranks(table)) == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([timedelta(hours=9), None]),
+        pa.array([], pa.duration("ns")),
+        pa.array([1.5, None], pa.float16()),
+        pa.array([3_000_000, None], pa.int32()).cast(pa.date32()),
+        pa.StructArray.from_arrays([MOMENTS], ["t"]),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_columns_of_every_kind_are_shown(column: pa.Array) -> None:
+    """Arrow has no least duration, and no order of small floats."""
+    table = pa.table({"x": column})
+    assert len(cells(table)) == len(column)
+    assert len(ranks(table)) == 1

@@ -96,8 +96,10 @@ def test_where_enough_matches_are_seen_no_more_events_are_read(
 def test_queries_that_differ_in_one_rule_read_the_same_columns_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    reads, usual = [], EventTable._read
-    monkeypatch.setattr(EventTable, "_read", lambda self, *of: reads.append(of) or usual(self, *of))
+    reads, usual = [], EventTable.read_part
+    monkeypatch.setattr(
+        EventTable, "read_part", lambda self, *of: reads.append(of) or usual(self, *of)
+    )
     size = SURELY_READ + ROWS
     times = pa.array(range(size), pa.timestamp("s"))
     numbers = [(n * n) % 101 for n in range(size)]

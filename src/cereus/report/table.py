@@ -37,7 +37,7 @@ def cell(value: Any) -> Any:
 def ranks(table: pa.Table) -> list[list[int] | None]:
     """What the rows of a table are sorted by, for each column: the place of each row in the order
     of the values, which their texts need not have; None where it is that of the texts."""
-    return [_ranks(column) for column in table.columns]
+    return [_ranks(column) for column in expressible(table).columns]
 
 
 def _ranks(column: pa.ChunkedArray) -> list[int] | None:
@@ -56,7 +56,8 @@ def _is_ordered(kind: pa.DataType) -> bool:
         pa.types.is_decimal,
         pa.types.is_temporal,
     )
-    return any(test(kind) for test in tests) and not pa.types.is_interval(kind)
+    unordered = pa.types.is_interval(kind) or pa.types.is_float16(kind)  # to Arrow
+    return any(test(kind) for test in tests) and not unordered
 
 
 def _list_ranks(lists: list[list[Any] | None]) -> list[int]:

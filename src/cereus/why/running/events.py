@@ -85,17 +85,17 @@ class EventTable:
     def _coded(self) -> pa.Table:
         return _coded(self.table, self.coded)
 
-    def read(self, names: Iterable[str], places: Rows | None, *, first: int = 0) -> pa.Table:
-        """Some columns of the events at some places, numbered from `first` on, or of all, as
-        queries read them. What is little is kept: the next query may read the same."""
+    def read(self, names: Iterable[str], places: Rows | None) -> pa.Table:
+        """Some columns of the events at some places, numbered from 0 on, or of all, as queries read
+        them. What is little is kept: the next query may read the same."""
         chosen = tuple(names)
         if places is None:
             return self._coded.select(chosen)
         if len(places) > MOST_KEPT:
-            return self._read(chosen, places, first)
-        key = (id(places), chosen, first)
+            return self.read_part(chosen, places, 0)
+        key = (id(places), chosen)
         if key not in self._kept:
-            self._kept[key] = places, self._read(chosen, places, first)
+            self._kept[key] = places, self.read_part(chosen, places, 0)
         return self._kept[key][1]
 
     def first(self, count: int) -> Rows:
@@ -115,12 +115,12 @@ class EventTable:
         return {}
 
     @cached_property
-    def _kept(self) -> dict[tuple[int, tuple[str, ...], int], tuple[Rows, pa.Table]]:
+    def _kept(self) -> dict[tuple[int, tuple[str, ...]], tuple[Rows, pa.Table]]:
         return {}
 
-    def _read(self, chosen: Sequence[str], places: Rows, first: int) -> pa.Table:
-        """What many runs would code is coded once, where it is not much more than one of them
-        reads."""
+    def read_part(self, chosen: Sequence[str], places: Rows, first: int) -> pa.Table:
+        """The same of a part of the places, numbered from `first` on. What many runs would code is
+        coded once, where it is not much more than one of them reads."""
         if "_coded" in self.__dict__ or len(places) * SHARE_CODED >= len(self):
             taken = _taken(self._coded.select(chosen), places)
         else:

@@ -132,7 +132,7 @@ class Run:
                 rows = every.slice(part.start, part.stop - part.start)
             else:
                 assert places is not None
-                rows = events.read(columns, places[part], first=begin)
+                rows = events.read_part(columns, places[part], begin)
             yield part if places is None else places[part], rows.combine_chunks().to_batches()[0]
             begin, step = part.stop, MORE_ROWS * step if step < FIRST_ROWS else MOST_ROWS
 
