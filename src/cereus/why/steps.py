@@ -196,8 +196,10 @@ class StepCounter:
         """The matches that end at a step without a rule; as they are known, if all that may end
         at the events at some places are, or if no more would be read here. None where it took one
         run too many to tell."""
-        whole = self.is_whole(number)
-        known = without.get(each) if whole else self._none_without(each.rule, number, without)
+        if self.is_whole(number):
+            known = without.get(each)
+        else:
+            known = self._none_without(each.rule, number, without)
         if known is not None and (
             known.until is None or each.much.span(self.events.schema) is None
         ):

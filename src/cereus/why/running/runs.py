@@ -124,8 +124,8 @@ class Run:
         needed = self.query.columns_beside_tests(events.schema)
         columns = [name for name in names if name in needed] or names[-1:]
         size, begin = len(events) if places is None else len(places), 0
-        whole = places is None or size <= FIRST_ROWS
-        every = events.read(columns, places) if whole else None
+        at_once = places is None or size <= FIRST_ROWS
+        every = events.read(columns, places) if at_once else None
         while begin < size:
             part = slice(begin, min(size, begin + step))
             if every is not None:

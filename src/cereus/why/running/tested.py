@@ -141,8 +141,8 @@ class TestedEvents:
         end = len(self.kinds) if before is None else before
         key = (end, choice.tobytes())
         if key not in self._places:
-            found = codes.rows_of_keys(self.kinds[:end], _flags(choice))
-            self._places[key] = found.copy()  # not the memory of all events
+            rows = codes.rows_of_keys(self.kinds[:end], _flags(choice))
+            self._places[key] = rows.copy()  # not the memory of all events
         return self._places[key]
 
 
