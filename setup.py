@@ -57,7 +57,11 @@ KERNEL_MODULES = (
     "cereus.languages.par.machine.run",
 )
 
-CONSTANTS = ("cereus.engine.kernel.layout", "cereus.languages.match_recognize.match.codes")
+CONSTANTS = (
+    "cereus.engine.kernel.layout",
+    "cereus.languages.match_recognize.match.codes",
+    "cereus.languages.algebra.detect.instructions",
+)
 """The modules of numbers that compiled modules read as constants of C."""
 SHARED = "cereus.memory_views"
 """Cython's own code for memory views: compiled once, instead of into every module."""

@@ -14,6 +14,11 @@ Invariants, for every tick:
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.cereus.languages.algebra.detect import instructions
+else:
+    from cereus.languages.algebra.detect import instructions
+
 COMPILED = cython.compiled
 
 
@@ -79,11 +84,11 @@ def conjoin(
         copy_rows(m, r, right)
     if b <= a:
         m[to] = min(a, m[r])
-        if m[to] > m[0]:
+        if m[to] > m[instructions.NEVER_CELL]:
             join_rows(m, to, left, r)
     else:
         m[to] = min(m[l], b)
-        if m[to] > m[0]:
+        if m[to] > m[instructions.NEVER_CELL]:
             join_rows(m, to, l, right)
 
 
@@ -141,23 +146,23 @@ def make_room(
 ) -> cython.bint:
     """Fig. 6: Q := for each t in S, the latest instance in Q ∪ {l} that ended before t; l, which
     ended at `last_end`, is left for the caller to append if it is one of them."""
-    marks: cython.Py_ssize_t = sources[source, 2]
+    marks: cython.Py_ssize_t = sources[source, instructions.MARKS_AT]
     l_waits: cython.bint = False
     cython.declare(i=cython.Py_ssize_t, k=cython.Py_ssize_t, n=cython.Py_ssize_t)
     cython.declare(at=cython.Py_ssize_t, to=cython.Py_ssize_t, kept=cython.Py_ssize_t)
     for k in range(m[q]):
         m[marks + k] = 0
-    for i in range(source + 1, source + 1 + sources[source, 1]):
-        at = sources[i, 0]
+    for i in range(source + 1, source + 1 + sources[source, instructions.SOURCE_COUNT]):
+        at = sources[i, instructions.STARTS_AT]
         n = 1
-        if sources[i, 1] > 0:
-            n = m[sources[i, 1]]
+        if sources[i, instructions.STARTS_COUNTED_AT] > 0:
+            n = m[sources[i, instructions.STARTS_COUNTED_AT]]
         while n > 0:
             if m[at] > last_end:
                 l_waits = True
-            elif m[at] > m[0]:
+            elif m[at] > m[instructions.NEVER_CELL]:
                 mark(m, q, stride, marks, m[at])
-            at += sources[i, 2]
+            at += sources[i, instructions.STARTS_APART]
             n -= 1
     kept = 0
     to = q + 1
@@ -186,7 +191,9 @@ def store(
 ) -> cython.void:
     """Append l to Q, before another instance takes its place."""
     i: cython.Py_ssize_t
-    if m[q] == sources[source, 0] and not make_room(m, q, stride, sources, source, m[l - 1]):
+    if m[q] == sources[source, instructions.QUEUE_ROOM] and not make_room(
+        m, q, stride, sources, source, m[l - 1]
+    ):
         return
     at: cython.Py_ssize_t = q + 1 + m[q] * stride
     for i in range(stride):
@@ -237,8 +244,8 @@ def run_ticks(
 
     An instruction of a tick takes a few nanoseconds, a call for each tick would take as long.
     """
-    written: cython.Py_ssize_t = out[detected - 1, 2] if detected else 0
-    never: cython.longlong = m[0]
+    written: cython.Py_ssize_t = out[detected - 1, instructions.DETECTED_ROWS] if detected else 0
+    never: cython.longlong = m[instructions.NEVER_CELL]
     cython.declare(now=cython.longlong, op=cython.longlong, a=cython.longlong, b=cython.longlong)
     cython.declare(tick=cython.Py_ssize_t, schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
     cython.declare(pc=cython.Py_ssize_t, best=cython.Py_ssize_t, to=cython.Py_ssize_t)
@@ -247,24 +254,24 @@ def run_ticks(
     for tick in range(first, last):
         schedule = schedules[tick]
         now = times[tick]
-        m[1] = now
+        m[instructions.NOW_CELL] = now
         for pc in range(entries[schedule], entries[schedule + 1]):
-            op = code[pc, 0]
-            to = code[pc, 1]
-            left = code[pc, 2]
-            right = code[pc, 3]
-            x = code[pc, 4]
-            y = code[pc, 5]
+            op = code[pc, instructions.OP]
+            to = code[pc, instructions.TO]
+            left = code[pc, instructions.LEFT]
+            right = code[pc, instructions.RIGHT]
+            x = code[pc, instructions.X]
+            y = code[pc, instructions.Y]
             a = m[left]
             b = m[right]
-            if op == 2:  # CONJUNCTION
+            if op == instructions.CONJUNCTION:
                 if values:
                     conjoin(m, to, left, right, x, y)
                 else:  # the same without a branch to mispredict
                     m[x] = max(m[x], a)
                     m[y] = max(m[y], b)
                     m[to] = max(min(a, m[y]), min(m[x], b))
-            elif op == 5:  # LATCH
+            elif op == instructions.LATCH:
                 m[to] = m[x] if b > never else never
                 if values and m[to] > never:
                     join_rows(m, to, x, right)
@@ -272,31 +279,33 @@ def run_ticks(
                     m[x] = a
                     if values:
                         copy_rows(m, x, left)
-            elif op == 3:  # NEGATION
+            elif op == instructions.NEGATION:
                 if m[x] < b:
                     m[x] = b
                 m[to] = a if m[x] < a else never
                 if values and m[to] > never:
                     copy_rows(m, to, left)
-            elif op == 1:  # DISJUNCTION
+            elif op == instructions.DISJUNCTION:
                 if a > b:
                     right = left
                 m[to] = m[right]
                 if values and m[to] > never:
                     copy_rows(m, to, right)
-            elif op == 4:  # RESTRICTION
-                m[to] = a if a >= now - code[pc, 4] else never
+            elif op == instructions.RESTRICTION:
+                m[to] = a if a >= now - code[pc, instructions.X] else never
                 if values and m[to] > never:
                     copy_rows(m, to, left)
-            elif op == 0:  # PRIMITIVE
+            elif op == instructions.PRIMITIVE:
                 best = row_of(row_masks, tick_rows[tick], tick_rows[tick + 1], x)
                 m[to] = now if best >= 0 else never
                 if values and best >= 0:
                     m[to + 1] = rows[best]
                     m[to + 2] = -1
             else:  # SEQUENCE and STORE
-                if op == 6:
-                    best = best_before(m, x, y, code[pc, 7], b) if b > never else 0
+                if op == instructions.SEQUENCE:
+                    best = (
+                        best_before(m, x, y, code[pc, instructions.STRIDE], b) if b > never else 0
+                    )
                     m[to] = m[best]
                     if values and m[to] > never:
                         join_rows(m, to, best, right)
@@ -304,20 +313,27 @@ def run_ticks(
                 if m[x] < a:
                     # nothing has begun since l ended that could still follow it: l need not stay
                     if m[x] > never and m[y - 1] > m[x - 1]:
-                        store(m, x, y, code[pc, 7], sources, code[pc, 6])
+                        store(
+                            m,
+                            x,
+                            y,
+                            code[pc, instructions.STRIDE],
+                            sources,
+                            code[pc, instructions.Z],
+                        )
                     m[x] = a
                     m[x - 1] = now
                     if values:
                         copy_rows(m, x, left)
         result = results[schedule]
         if m[result] > never:
-            out[detected, 0] = tick
-            out[detected, 1] = m[result]
+            out[detected, instructions.DETECTED_TICK] = tick
+            out[detected, instructions.DETECTED_START] = m[result]
             while values and m[result + 1] >= 0:
                 result += 1
                 out_rows[written] = m[result]
                 written += 1
-            out[detected, 2] = written
+            out[detected, instructions.DETECTED_ROWS] = written
             detected += 1
     return detected
 

@@ -19,49 +19,59 @@ in lⱼ, rⱼ and Qⱼ of its parts, and `sources` lists where these are. For ea
 in Qᵢ, number of sources, address of the marks), and after it a row for each source: (address of
 the first start, address of the number of starts or NEVER_CELL for one, distance between them).
 
-An instruction is eight numbers: op, to, left, right, x, y, z, stride; all but op and τ are
-addresses or offsets.
+An instruction is eight numbers, its fields; all but op and τ are addresses or offsets. The numbers
+below are constants of C in `detection`.
 """
 
 from __future__ import annotations
-
-from enum import IntEnum
 
 NEVER = -(2**63)
 NEVER_CELL, NOW_CELL, FIRST_REGISTER = 0, 1, 2
 NO_QUEUE = 0
 END_OF_ROWS = -1
-FIELDS = 8
 LONGEST = 2**62
 """Times and restrictions stay below this, so that their differences never overflow."""
 
+# The fields of an instruction.
+OP = 0
+TO = 1
+LEFT = 2
+RIGHT = 3
+X = 4
+Y = 5
+Z = 6
+STRIDE = 7
+FIELDS = 8  # so many
 
-class Op(IntEnum):
-    """`detection` compares with these numbers literally, so that C sees a switch."""
+# What an instruction does.
+PRIMITIVE = 0  # to := the instance of primitive number x in this tick
+DISJUNCTION = 1  # to := the one of left and right that starts later
+CONJUNCTION = 2  # x, y: l and r. to := left ⊕ r or l ⊕ right, whichever starts later
+NEGATION = 3  # x: t. to := left, if it starts after every right so far
+RESTRICTION = 4  # to := left, if it is not longer than τ = x
+LATCH = 5  # x: l. A sequence whose right side is instantaneous: nothing ended before it but l
+SEQUENCE = 6  # x, y, z: l, Q (entries `stride` apart) and its sources. The general sequence
+STORE = 7  # the same in a tick that cannot concern the right side
 
-    PRIMITIVE = 0
-    """to := the instance of primitive number x in this tick."""
-    DISJUNCTION = 1
-    """to := the one of left and right that starts later."""
-    CONJUNCTION = 2
-    """x, y: l and r. to := left ⊕ r or l ⊕ right, whichever starts later."""
-    NEGATION = 3
-    """x: t. to := left, if it starts after every right so far."""
-    RESTRICTION = 4
-    """to := left, if it is not longer than τ = x."""
-    LATCH = 5
-    """x: l. A sequence whose right side is instantaneous: nothing ended before it but l."""
-    SEQUENCE = 6
-    """x, y, z: l, Q (entries `stride` apart) and its sources. The general sequence."""
-    STORE = 7
-    """The same in a tick that cannot concern the right side."""
+# The columns of the first row of `sources` for a queue, and of those behind it.
+QUEUE_ROOM = 0
+SOURCE_COUNT = 1
+MARKS_AT = 2
+STARTS_AT = 0
+STARTS_COUNTED_AT = 1
+STARTS_APART = 2
 
+# The columns of what is detected: the tick, the start, and where its rows end.
+DETECTED_TICK = 0
+DETECTED_START = 1
+DETECTED_ROWS = 2
+DETECTED = 3  # so many
 
 Instruction = tuple[int, int, int, int, int, int, int, int]
 
 
 def instruction(
-    op: Op,
+    op: int,
     *,
     to: int = NEVER_CELL,
     left: int = NEVER_CELL,
@@ -71,4 +81,4 @@ def instruction(
     z: int = NEVER_CELL,
     stride: int = 1,
 ) -> Instruction:
-    return (int(op), to, left, right, x, y, z, stride)
+    return (op, to, left, right, x, y, z, stride)

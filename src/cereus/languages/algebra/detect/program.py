@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import RefusedError
+from cereus.languages.algebra.detect import instructions
 from cereus.languages.algebra.detect.instructions import (
     FIELDS,
     LONGEST,
@@ -27,7 +28,6 @@ from cereus.languages.algebra.detect.instructions import (
     NO_QUEUE,
     NOW_CELL,
     Instruction,
-    Op,
     instruction,
 )
 from cereus.languages.algebra.detect.layout import Addresses, Layout, lay_out
@@ -214,7 +214,7 @@ class Schedule:
 
     def _emit(
         self,
-        op: Op,
+        op: int,
         to: int,
         left: int,
         right: int,
@@ -231,7 +231,7 @@ class Schedule:
         if self.mask is not None and not self.values:
             return NOW_CELL
         number = self.reach[node].bit_length() - 1
-        return self._emit(Op.PRIMITIVE, place.register, NEVER_CELL, NEVER_CELL, x=number)
+        return self._emit(instructions.PRIMITIVE, place.register, NEVER_CELL, NEVER_CELL, x=number)
 
     def _disjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right or right == NEVER_CELL:
@@ -240,30 +240,32 @@ class Schedule:
             return right
         if NOW_CELL in (left, right):
             return NOW_CELL
-        return self._emit(Op.DISJUNCTION, place.register, left, right)
+        return self._emit(instructions.DISJUNCTION, place.register, left, right)
 
     def _conjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
-        return self._emit(Op.CONJUNCTION, place.register, left, right, x=place.left, y=place.right)
+        return self._emit(
+            instructions.CONJUNCTION, place.register, left, right, x=place.left, y=place.right
+        )
 
     def _negation(self, place: Addresses, left: int, right: int) -> int:
         if right == NEVER_CELL and left in (NEVER_CELL, NOW_CELL):
             return left  # whatever t is, it lies before now
-        self._emit(Op.NEGATION, place.register, left, right, x=place.left)
+        self._emit(instructions.NEGATION, place.register, left, right, x=place.left)
         return NEVER_CELL if left == NEVER_CELL else place.register
 
     def _latch(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
-        self._emit(Op.LATCH, place.register, left, right, x=place.left)
+        self._emit(instructions.LATCH, place.register, left, right, x=place.left)
         return NEVER_CELL if right == NEVER_CELL else place.register
 
     def _sequence(self, place: Addresses, left: int, right: int, operand: EventExpression) -> int:
         active = self.active(operand)  # something may begin in it even when it has no instance
         if active or left != NEVER_CELL:
             self._emit(
-                Op.SEQUENCE if active else Op.STORE,
+                instructions.SEQUENCE if active else instructions.STORE,
                 place.register,
                 left,
                 right,
@@ -277,4 +279,4 @@ class Schedule:
     def _restriction(self, place: Addresses, body: int, tau: int) -> int:
         if body in (NEVER_CELL, NOW_CELL):
             return body
-        return self._emit(Op.RESTRICTION, place.register, body, NEVER_CELL, x=tau)
+        return self._emit(instructions.RESTRICTION, place.register, body, NEVER_CELL, x=tau)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.interrupts import look_up
-from cereus.languages.algebra.detect import detection
+from cereus.languages.algebra.detect import detection, instructions
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.ticks import Ticks
 
@@ -64,7 +64,7 @@ def detect_chunks(
     schedules = program.schedules(ticks.masks)
     chunk = max(1, min(TICKS, CHUNK // max(1, program.constituents)))
     length = min(chunk, len(ticks))
-    out = np.empty((length, 3), np.int64)
+    out = np.empty((length, instructions.DETECTED), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
     for first in range(0, len(ticks), chunk):
         look_up()
@@ -99,7 +99,9 @@ def _view(array: npt.NDArray[Any]) -> Any:
 
 
 def _instances(ticks: Ticks, out: Int64s, out_rows: Int64s) -> Instances:
-    at, starts, row_ends = out[:, 0], out[:, 1].copy(), out[:, 2]
+    at = out[:, instructions.DETECTED_TICK]
+    starts = out[:, instructions.DETECTED_START].copy()
+    row_ends = out[:, instructions.DETECTED_ROWS]
     offsets = np.concatenate([[0], row_ends])
     keys = np.zeros(len(at), np.int64)
     if len(ticks.key_ticks) > 2:  # more than one key

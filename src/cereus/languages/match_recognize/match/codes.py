@@ -28,7 +28,14 @@ NEXT_ROW = 1
 TO_FIRST = 2
 TO_LAST = 3
 
-# Updates of slots: kind, slot, size or column, companion.
+# The columns of an update of slots: its kind, a slot, a size or a column of the table, and the slot
+# that goes with it.
+UPDATE_KIND = 0
+UPDATE_SLOT = 1
+UPDATE_SIZE = 2
+UPDATE_WITH = 3
+
+# Kinds of updates.
 SHIFT_ROW = 0
 FIRST_ROWS = 1
 SHIFT_LABEL = 2
@@ -48,7 +55,13 @@ FIRST_VALID = 15  # the first row that has a value
 LAST_ROWS = 16  # the last row, and behind it how many there are one after the other, up to a size
 HEAD_ROWS = 17  # the first row, and the same
 
-# Operations: op, to, a, b.
+# The columns of an operation: what it does, the register that it writes, and what it reads, a and b.
+OPERATION = 0
+WRITES = 1
+READS_A = 2
+READS_B = 3
+
+# What operations do.
 AT_ROW = 0  # column a at the current row
 AT_SLOT = 1  # column a at the row in slot b
 AT_FIRST = 2  # column a at the b-th row of the match
@@ -102,6 +115,35 @@ MOST_REGISTERS = 256
 
 # Whether a condition holds for all rows of a block: 1, 0, or
 UNSURE = -1
+
+# The columns of a comparison of rows with what stays the same: the column of the table, how it is
+# compared, whether as a float, and the register of what it is compared with.
+COMPARED_COLUMN = 0
+COMPARED_HOW = 1
+COMPARED_AS_FLOAT = 2
+COMPARED_WITH = 3
+
+# Where the comparisons of a variable begin: those for where it must not be true, then those for
+# where it must be; and where these end.
+MUST_FAIL = 0
+MUST_HOLD = 1
+COMPARISONS_END = 2
+
+# The columns of a total in a line: its slot, how the slot is read, and what is taken off it.
+TOTAL_SLOT = 0
+TOTAL_KIND = 1
+TOTAL_BEFORE = 2
+
+# The columns of a percentile: the column of the table, and the part as a fraction.
+PERCENTILE_COLUMN = 0
+NUMERATOR = 1
+DENOMINATOR = 2
+
+# The columns of a place where a run came to nothing; slots stand behind them.
+DEAD_START = 0
+DEAD_ROW = 1
+DEAD_STATE = 2
+DEAD_SLOTS = 3
 
 # How a row is compared with what stays the same.
 ROW_LESS = 0

@@ -68,10 +68,10 @@ class SlotConditions:
         cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, slot=cython.int, kind=cython.int)
         cython.declare(size=cython.int, of=cython.int, at=cython.Py_ssize_t)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
-            kind = self.updates[k, 0]
-            slot = self.updates[k, 1]
-            size = self.updates[k, 2]
-            of = self.updates[k, 3]
+            kind = self.updates[k, codes.UPDATE_KIND]
+            slot = self.updates[k, codes.UPDATE_SLOT]
+            size = self.updates[k, codes.UPDATE_SIZE]
+            of = self.updates[k, codes.UPDATE_WITH]
             if kind == codes.SHIFT_ROW or kind == codes.SHIFT_LABEL:
                 for j in range(size - 1, 0, -1):
                     self.cells[side, run, slot + j] = self.cells[side, run, slot + j - 1]
@@ -191,10 +191,10 @@ class SlotConditions:
         if self.code_starts[label] == self.code_starts[label + 1]:
             return True
         for k in range(self.code_starts[label], self.code_starts[label + 1]):
-            op = self.code[k, 0]
-            to = self.code[k, 1]
-            a = self.code[k, 2]
-            b = self.code[k, 3]
+            op = self.code[k, codes.OPERATION]
+            to = self.code[k, codes.WRITES]
+            a = self.code[k, codes.READS_A]
+            b = self.code[k, codes.READS_B]
             if op <= codes.AT_LAST:
                 if op == codes.AT_ROW:
                     at = row

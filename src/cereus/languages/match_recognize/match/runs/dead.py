@@ -53,7 +53,7 @@ def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
     """The columns that are read at the rows in a slot, or in another of its group: rows move on
     from one to the next."""
     operations = tables.code[: tables.code_starts[-1]]
-    read = operations[operations[:, 0] == codes.AT_SLOT].tolist()
+    read = operations[operations[:, codes.OPERATION] == codes.AT_SLOT].tolist()
     groups = {(slot, size) for kind, slot, size, _ in tables.updates.tolist() if kind in HOLD_ROWS}
     columns_of = {}
     for first, size in groups if tables.update_starts[-1] else ():
@@ -76,12 +76,12 @@ class Places:
 def places(tables: SlotTables, rows: RowTables) -> Places | None:
     """None where what becomes of a run depends on where it started."""
     operations = tables.code[: tables.code_starts[-1]]
-    if rows.length >= 0 or np.isin(operations[:, 0], FROM_THE_START).any():
+    if rows.length >= 0 or np.isin(operations[:, codes.OPERATION], FROM_THE_START).any():
         return None
-    back = operations[operations[:, 0] == codes.AT_LAST, 3]
+    back = operations[operations[:, codes.OPERATION] == codes.AT_LAST, codes.READS_B]
     slots, real = tables.live.shape[1], tables.live_floats.shape[1]
     return Places(
-        filled((PLACES, 3 + slots), -1, np.int64),
+        filled((PLACES, codes.DEAD_SLOTS + slots), -1, np.int64),
         filled((PLACES, real), 0, np.float64),
         int(back.max(initial=AT_ONCE)),
     )

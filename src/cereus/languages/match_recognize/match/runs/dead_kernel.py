@@ -19,10 +19,12 @@ from typing import Any
 import cython
 
 if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
     from cython.cimports.cereus.languages.match_recognize.match.runs.waiting_kernel import (
         WaitingRuns,
     )
 else:
+    from cereus.languages.match_recognize.match import codes
     from cereus.languages.match_recognize.match.runs.waiting_kernel import WaitingRuns
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -87,11 +89,11 @@ class RememberingRuns(WaitingRuns):
             self.hits += 1
             return True
         self.count_start(start)
-        self.entries[at, 0] = start
-        self.entries[at, 1] = row
-        self.entries[at, 2] = state
+        self.entries[at, codes.DEAD_START] = start
+        self.entries[at, codes.DEAD_ROW] = row
+        self.entries[at, codes.DEAD_STATE] = state
         for j in range(self.slots):
-            self.entries[at, 3 + j] = self.keys[j]
+            self.entries[at, codes.DEAD_SLOTS + j] = self.keys[j]
         for j in range(self.float_slots):
             self.float_entries[at, j] = self.float_cells[side, run, j]
         return False
@@ -107,12 +109,12 @@ class RememberingRuns(WaitingRuns):
     ) -> cython.bint:
         """Whether an entry is the place of this run, which is in `keys`, at an earlier start."""
         j: cython.Py_ssize_t
-        if self.entries[at, 1] != row or self.entries[at, 2] != state:
+        if self.entries[at, codes.DEAD_ROW] != row or self.entries[at, codes.DEAD_STATE] != state:
             return False
-        if not self.since <= self.entries[at, 0] < start:
+        if not self.since <= self.entries[at, codes.DEAD_START] < start:
             return False
         for j in range(self.slots):
-            if self.entries[at, 3 + j] != self.keys[j]:
+            if self.entries[at, codes.DEAD_SLOTS + j] != self.keys[j]:
                 return False
         for j in range(self.float_slots):
             if self.float_entries[at, j] != self.float_cells[side, run, j]:

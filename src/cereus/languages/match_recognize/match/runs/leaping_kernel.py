@@ -343,10 +343,10 @@ class LeapingRuns(RememberingRuns):
                 self.update(here, run, loop, j)
             return
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
-            kind = self.updates[k, 0]
-            slot = self.updates[k, 1]
-            column = self.updates[k, 2]
-            of = self.updates[k, 3]
+            kind = self.updates[k, codes.UPDATE_KIND]
+            slot = self.updates[k, codes.UPDATE_SLOT]
+            column = self.updates[k, codes.UPDATE_SIZE]
+            of = self.updates[k, codes.UPDATE_WITH]
             if kind == codes.COUNT_ROWS:
                 self.cells[here, run, slot] += size
             elif kind == codes.SHIFT_ROW or kind == codes.SHIFT_LABEL:
@@ -420,16 +420,19 @@ class LeapingRuns(RememberingRuns):
         no number, and extremes are kept of these, or rows are still looked for."""
         cython.declare(k=cython.Py_ssize_t, kind=cython.int, column=cython.int)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
-            kind = self.updates[k, 0]
-            column = self.updates[k, 2]
+            kind = self.updates[k, codes.UPDATE_KIND]
+            column = self.updates[k, codes.UPDATE_SIZE]
             if kind == codes.FIRST_ROWS:
-                if self.cells[here, run, self.updates[k, 1] + column - 1] == self.none:
+                if (
+                    self.cells[here, run, self.updates[k, codes.UPDATE_SLOT] + column - 1]
+                    == self.none
+                ):
                     return True
             elif kind >= codes.LAST_ROWS:
                 continue
             elif kind >= codes.MOST_ROW:
                 if not self.stretches.keeps_row(
-                    kind, column, self.cells[here, run, self.updates[k, 1]], block
+                    kind, column, self.cells[here, run, self.updates[k, codes.UPDATE_SLOT]], block
                 ):
                     return True
             elif kind == codes.SPREAD or codes.MIN_INT <= kind <= codes.MAX_FLOAT:

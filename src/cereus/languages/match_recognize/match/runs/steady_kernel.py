@@ -334,16 +334,19 @@ class SteadyRuns(LeapingRuns):
         """Compute what rows are compared with by all that may follow the loop of a run. It is the
         same for all rows, this one among them."""
         cython.declare(m=cython.Py_ssize_t, k=cython.int, label=cython.int, register=cython.int)
+        cython.declare(first=cython.int, end=cython.int)
         loop: cython.int = self.states[here, run]
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             if self.moves[m] < 0:
                 continue
             label = self.labels[self.moves[m]]
-            if self.part_starts[label, 0] == self.part_starts[label, 2]:
+            first = self.part_starts[label, codes.MUST_FAIL]
+            end = self.part_starts[label, codes.COMPARISONS_END]
+            if first == end:
                 continue
             self.holds(here, run, self.moves[m], start, row)
-            for k in range(self.part_starts[label, 0], self.part_starts[label, 2]):
-                register = self.parts[k, 3]
+            for k in range(first, end):
+                register = self.parts[k, codes.COMPARED_WITH]
                 self.levels[k] = self.registers[register]
                 self.float_levels[k] = self.float_registers[register]
                 self.known_levels[k] = self.known[register]
@@ -360,7 +363,7 @@ class SteadyRuns(LeapingRuns):
         0 where one makes that of what follows it true in none; else UNSURE."""
         cython.declare(k=cython.int, column=cython.int, answer=cython.int, valid=cython.bint)
         for k in range(self.part_starts[label, again], self.part_starts[label, again + 1]):
-            column = self.parts[k, 0]
+            column = self.parts[k, codes.COMPARED_COLUMN]
             if exact >= 0:
                 valid = self.valid[column, exact]
                 answer = self.compared(
@@ -397,8 +400,8 @@ class SteadyRuns(LeapingRuns):
         """Whether all values between these bounds (1), or none of them (0), compare as number
         `number` wants, or UNSURE. Of what is no number nothing is sure."""
         cython.declare(below=cython.bint, above=cython.bint, least=cython.bint, most=cython.bint)
-        how: cython.int = self.parts[number, 1]
-        if self.parts[number, 2]:
+        how: cython.int = self.parts[number, codes.COMPARED_HOW]
+        if self.parts[number, codes.COMPARED_AS_FLOAT]:
             below = high_float < self.float_levels[number]
             most = high_float <= self.float_levels[number]
             above = low_float > self.float_levels[number]

@@ -128,4 +128,4 @@ def _loops(tables: SlotTables, state: int) -> int:
 
 def _in_blocks(tables: SlotTables, label: int) -> bool:
     code = tables.code[tables.code_starts[label] : tables.code_starts[label + 1]]
-    return not np.isin(code[:, 0], NOT_IN_BLOCKS).any()
+    return not np.isin(code[:, codes.OPERATION], NOT_IN_BLOCKS).any()

@@ -65,16 +65,16 @@ class LinesOfRows:
         for line in range(self.firsts[loop, label], self.ends[loop, label]):
             x = y = 0.0
             for k in range(self.added_starts[line], self.added_starts[line + 1]):
-                slot = self.added[k, 0]
-                kind = self.added[k, 1]
+                slot = self.added[k, codes.TOTAL_SLOT]
+                kind = self.added[k, codes.TOTAL_KIND]
                 if kind == codes.MATCH_LENGTH:
                     total = cython.cast(cython.double, row - start)
                 elif kind == codes.SLOT_FLOAT:
                     total = self.float_cells[side, run, slot]
                 else:
                     total = cython.cast(cython.double, self.cells[side, run, slot])
-                if self.added[k, 2] >= 0:
-                    total -= self.before[self.added[k, 2], row]
+                if self.added[k, codes.TOTAL_BEFORE] >= 0:
+                    total -= self.before[self.added[k, codes.TOTAL_BEFORE], row]
                 if self.coefficients[k] != 0:
                     y += self.coefficients[k] * total
                 else:

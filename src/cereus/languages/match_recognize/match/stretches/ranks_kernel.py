@@ -8,6 +8,11 @@ from typing import Any
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
+else:
+    from cereus.languages.match_recognize.match import codes
+
 LARGE = cython.declare(cython.double, 1e270)
 SCALE = cython.declare(cython.double, 2.0**200)
 SPLITTER = cython.declare(cython.double, 134217729.0)
@@ -41,9 +46,9 @@ class RanksOfRows:
     ) -> cython.double:
         """The value that a percentile of these rows, which have some, is not below (or above)."""
         cython.declare(rank=cython.longlong, place=cython.longlong)
-        place = self.parts[number, 1] * (self.count(number, first, end) - 1)
-        rank = place // self.parts[number, 2]
-        if above and place % self.parts[number, 2]:
+        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
+        rank = place // self.parts[number, codes.DENOMINATOR]
+        if above and place % self.parts[number, codes.DENOMINATOR]:
             rank += 1
         return self.ranked(number, first, end, rank)
 
@@ -56,12 +61,12 @@ class RanksOfRows:
         high = self.beside(number, first, end, True)
         if low == high:
             return low
-        place = self.parts[number, 1] * (self.count(number, first, end) - 1)
+        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
         return _between(
             low,
             high,
-            cython.cast(cython.double, place % self.parts[number, 2]),
-            cython.cast(cython.double, self.parts[number, 2]),
+            cython.cast(cython.double, place % self.parts[number, codes.DENOMINATOR]),
+            cython.cast(cython.double, self.parts[number, codes.DENOMINATOR]),
         )
 
     def ranked(

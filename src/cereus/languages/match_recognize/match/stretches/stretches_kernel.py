@@ -158,10 +158,10 @@ class QuietStretches(BoundedRegisters):
         if not self.agree[self.label, self.loop]:
             return codes.UNSURE
         for k in range(self.code_starts[self.label], self.code_starts[self.label + 1]):
-            op = self.code[k, 0]
-            to = self.code[k, 1]
-            a = self.code[k, 2]
-            b = self.code[k, 3]
+            op = self.code[k, codes.OPERATION]
+            to = self.code[k, codes.WRITES]
+            a = self.code[k, codes.READS_A]
+            b = self.code[k, codes.READS_B]
             if op == codes.AT_ROW:
                 if not self._behind(to, a, 0):
                     return codes.UNSURE
@@ -402,7 +402,7 @@ class QuietStretches(BoundedRegisters):
     def _percentile(self, to: cython.int, number: cython.int, slot: cython.int) -> cython.bint:
         """A percentile; False where there are no bounds. Rows that are added move it no farther
         than to their values, or to those that it lies between."""
-        column: cython.Py_ssize_t = self.ranks.parts[number, 0]
+        column: cython.Py_ssize_t = self.ranks.parts[number, codes.PERCENTILE_COLUMN]
         end: cython.Py_ssize_t = self.cells[self.side, self.run, slot] + 1
         first: cython.Py_ssize_t = end - self.cells[self.side, self.run, slot + 1]
         if first == end or self.ranks.count(number, first, end) == 0:
