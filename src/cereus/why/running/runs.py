@@ -20,6 +20,8 @@ FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
 FEW_ROWS, MORE_ROWS = 1 << 10, 8
 """The first of them where not all matches are looked at, and how many times as many are next."""
+MOST_SHARED = 1 << 22
+"""Of more events runs share nothing: what they leave for each other would take too much memory."""
 MOST_CENTRES = 5_000
 """Events around which the stream is read, in place of all of it."""
 WORD = 64
@@ -109,7 +111,8 @@ class Run:
         schema = self.events.schema
         executor = self.query.executor(schema)
         executor.defer()
-        executor.share(self.events.shelf(self.places))
+        if len(self.events) <= MOST_SHARED:
+            executor.share(self.events.shelf(self.places))
         letters = known_letters(executor, self.events.tested)
         for places, batch in self._batches(FEW_ROWS if self.few and letters else FIRST_ROWS):
             for each in letters:
