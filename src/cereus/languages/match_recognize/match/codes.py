@@ -55,7 +55,7 @@ FIRST_VALID = 15  # the first row that has a value
 LAST_ROWS = 16  # the last row, and behind it how many there are one after the other, up to a size
 HEAD_ROWS = 17  # the first row, and the same
 
-# The columns of an operation: what it does, the register that it writes, and what it reads, a and b.
+# The columns of an operation: what it does, the register that it writes, and what it reads: a, b.
 OPERATION = 0
 WRITES = 1
 READS_A = 2
