@@ -215,6 +215,11 @@ SREMO = others("sremo", {
                 "{BUY: name = 'RIMM'} WITHIN 1 second",
     "negation, register": "{SELL: name = 'INTC'} -> x . !(skip* . skip{SELL: price > x.price} . "
                 "skip*) . {BUY: name = 'RIMM'} WITHIN 1 second",
+    "negation of what compares": "{SELL: name = 'INTC'} . !(skip* . skip{SELL: name = 'CSCO'} -> y "
+                ". skip* . skip{BUY: price = y.price} . skip*) . {BUY: name = 'RIMM'} "
+                "WITHIN 1 second",
+    "negation of what compares, all": "{SELL: volume > 4000} . !(skip* . skip{SELL: } -> y . skip* "
+                ". skip{BUY: price = y.price} . skip*) . {BUY: } WITHIN 1 second",
     "intersection": "({SELL: name = 'INTC'} . skip* . {BUY: name = 'RIMM'}) & "
                     "({SELL: } . skip* . skip{BUY: volume > 4000} . skip* . {BUY: }) "
                     "WITHIN 1 second",

@@ -168,6 +168,39 @@ def test_types_that_conditions_cannot_compare_are_refused_by_name(
             cereus.compile(f"SELECT * WHERE {text}").run(table)
 
 
+NANOSECONDS = {
+    "b.x - a.x < INTERVAL '2 microseconds'": lambda a, b: b - a < 2_000,
+    "b.x > a.x + INTERVAL '1 microsecond'": lambda a, b: b > a + 1_000,
+    "b.x - a.x >= INTERVAL '1 minute' OR a.x = b.x": lambda a, b: b - a >= 60 * 10**9 or a == b,
+    "NOT b.x - a.x < INTERVAL '1 microsecond'": lambda a, b: not b - a < 1_000,
+    "date_trunc('second', b.x) = date_trunc('second', a.x)": lambda a, b: a // 10**9 == b // 10**9,
+    "b.x - TIMESTAMP '1970-01-01' < a.x - TIMESTAMP '1970-01-01'": lambda a, b: b < a,
+}
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("condition", NANOSECONDS)
+@settings(max_examples=volume(10, 60))
+@given(data=st.data())
+def test_distances_of_nanoseconds_are_exact(
+    condition: str, zone: str | None, data: st.DataObject
+) -> None:
+    """pandas has times in nanoseconds, so the kernel decides conditions on them like others."""
+    near = [0, 1, 999, 1_000, 1_001, 2_000, 2_001, 60 * 10**9, 61 * 10**9 - 1, -1, 2**62, -(2**62)]
+    drawn = data.draw(pairs(near))
+    query = cereus.compile(f"SELECT * WHERE A AS a ; B AS b FILTER {condition}")
+    table = events(pa.timestamp("ns", zone), drawn)
+    assert query.compiled.plan(table.schema).traits.registers
+    expected = [
+        [i, j]
+        for i in range(0, len(drawn), 2)
+        for j in range(i + 1, len(drawn), 2)
+        if drawn[i] is not None and drawn[j] is not None
+        if abs(drawn[j] - drawn[i]) < 2**63 and NANOSECONDS[condition](drawn[i], drawn[j])
+    ]
+    assert positions(query, table) == expected
+
+
 def test_times_beyond_microseconds_are_refused_by_name() -> None:
     """SASE+ counts times in microseconds; CEQL compares them as they are."""
     table = events(pa.timestamp("s"), [2**60, 2**60])

@@ -10,6 +10,7 @@ from cereus.automata.memory.absence import AbsenceFilter
 from cereus.automata.memory.distance import InSlots
 from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
 from cereus.automata.memory.past_absence import PastAbsenceFilter
+from cereus.automata.memory.slots import Column
 from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import NOTHING, Check, Label, Slot
@@ -149,7 +150,7 @@ def _listed(names: Iterable[str]) -> str:
 def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
     """The checks of a move on registers, and what it writes to them."""
     names = slot_names(analysis)
-    columns = [condition_text(c.expression, bare=True) for c in analysis.full_plan.columns_compared]
+    columns = [_column_text(column) for column in analysis.full_plan.columns_compared]
     checks = [_check_text(check, names, columns) for check in edge.checks]
     written = [
         f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
@@ -157,6 +158,12 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
         if slot in names  # what no state holds is never read
     ]
     return (f" if {' and '.join(checks)}" if checks else "", ", ".join(written))
+
+
+def _column_text(column: Column) -> str:
+    if (watched := column.watched) is None:
+        return condition_text(column.expression, bare=True)
+    return f"the beginning of the last w{watched}" if watched >= 0 else "this event"
 
 
 def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str:

@@ -123,7 +123,8 @@ def _dropped(plan: Plan, description: Description) -> Iterator[str]:
 
 def _of_what(plan: Plan) -> str:
     if plan.traits.registers:
-        return " (r0, r1 …: registers)"
+        watched = "; w0, w1 …: what must not occur, watched beside it" if plan.watching else ""
+        return f" (r0, r1 …: registers{watched})"
     return " (without them)" if plan.traits.correlated else ""
 
 

@@ -194,6 +194,50 @@ def chain(random: Random) -> ParsedQuery:
     return ParsedQuery(sremo.Pattern(named(whole), detect=random.random() < 0.1))
 
 
+def absence(random: Random) -> ParsedQuery:
+    """Events, and between them no series that is compared with itself: watched beside the slots."""
+
+    def absent(depth: int) -> sremo.Sremo:
+        first = replace(terminal(random, simple=True), condition=sremo.TRUE, register="u")
+        last = _reading_own(terminal(random, simple=random.random() < 0.7))
+        between = sremo.SKIP_ANY if random.random() < 0.7 else sremo.Epsilon()
+        if depth and random.random() < 0.3:
+            between = sremo.without(absent(depth - 1))
+        made = sremo.concatenation(first, between, last)
+        if random.random() < 0.15:
+            made = sremo.Disjunction(made, _reading_own(terminal(random, simple=True)))
+        return sremo.Windowed(made, window(random)) if random.random() < 0.15 else made
+
+    def around(register: str | None) -> sremo.Sremo:
+        made = terminal(random, simple=True)
+        return replace(made, condition=_reading_own(made).condition, register=register)
+
+    whole = sremo.concatenation(
+        replace(around("u"), condition=sremo.TRUE), sremo.without(absent(1)), around(None)
+    )
+    if random.random() < 0.2:
+        whole = sremo.Plus(whole)
+    if random.random() < 0.2:
+        whole = sremo.Concatenation(sremo.Optional(sremo.without(absent(0))), whole)
+    return ParsedQuery(
+        sremo.Pattern(named(whole), detect=random.random() < 0.1),
+        window=window(random) if random.random() < 0.3 else None,
+        partition_by=(("k",),) if random.random() < 0.15 else (),
+    )
+
+
+def _reading_own(node: sremo.Sremo) -> sremo.Terminal:
+    """A terminal that reads the register `u` in place of others, and writes none."""
+    assert isinstance(node, sremo.Terminal)
+
+    def own(each: ex.Expression) -> ex.Expression:
+        if isinstance(each, ex.Attribute) and each.variable is not None:
+            return replace(each, variable="u")
+        return ex.rebuild(each, own)
+
+    return replace(node, condition=own(node.condition), register=None)
+
+
 def query(random: Random, depth: int = 3, *, simple: bool = False) -> ParsedQuery:
     while True:
         pattern = expression(random, depth, simple=simple)

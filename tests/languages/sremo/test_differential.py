@@ -16,7 +16,7 @@ from cereus.query import Query
 from cereus.reference import sremo as reference
 from tests.volume import volume
 
-from .random_queries import SCHEMA, Events, chain, events, query, table
+from .random_queries import SCHEMA, Events, absence, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
 BLOCKS, PER_BLOCK = 16, volume(6, 18)
@@ -61,6 +61,27 @@ def test_single_events_compared_in_any_way_are_decided_by_slots() -> None:
         ways[plan.traits.registers] += 1
         assert found(asked, stream) == expected(asked, stream), (text, stream)
     assert ways[True] > CHAINS // 2
+
+
+def test_a_series_that_must_not_occur_is_watched_beside_the_slots() -> None:
+    random, ways = Random(5), Counter[str]()
+    for _ in range(CHAINS):
+        asked, stream = absence(random), events(random)
+        text = to_text(asked)
+        assert parse(text) == asked, text
+        made = cereus.compile(text, dialect="sremo", stream=STREAM)
+        plan = made.compiled.plan(SCHEMA)
+        ways["watched"] += plan.watching is not None
+        ways["values"] += plan.traits.remembers_values
+        cuts = tuple(sorted(random.sample(range(len(stream) + 1), min(2, len(stream)))))
+        assert found(asked, stream, cuts) == expected(asked, stream), (text, stream)
+        recognizer = made.recognizer(schema=SCHEMA)
+        cut = len(stream) // 2
+        rows = recognizer.push(table(stream[:cut])).table["positions"].to_pylist()
+        restored = made.restore(recognizer.snapshot())
+        rows += restored.push(table(stream[cut:])).table["positions"].to_pylist()
+        assert sorted(map(tuple, rows)) == expected(asked, stream), text
+    assert ways["watched"] > CHAINS // 3 > ways["values"], ways
 
 
 def test_the_random_queries_take_every_way_through_the_engine() -> None:

@@ -103,7 +103,11 @@ def test_the_kernel_decides_what_is_skipped_and_where_registers_are_empty(text: 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{A:} -> r . !{x > r.x} . {C:}", "! has to follow every run of a part that reads"),
+        ("{A:} -> r . !{x > r.x} . {C:}", "! has to follow every run of a part that compares"),
+        (
+            "{A:} -> r . !(skip* . {B: x > r.x} . {B:} . skip*) . {C:}",
+            "! has to follow what reads a register that is set before it",
+        ),
         ("{A:} -> r . (skip* . {x > r.x} WITHIN 9 [at]) . {}", "a window of its own inside"),
         ("{A:} -> r . ({} -> q & {x > r.x OR x > q.x})", "one side of & reads a register that"),
     ],

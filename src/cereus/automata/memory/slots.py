@@ -28,13 +28,19 @@ ENCODINGS = {
 
 class Column(NamedTuple):
     """Values of events that are compared with other events' values. `kind` says how they become
-    integers: `int`, `string` (codes), `instant` (microseconds), `float` (bits in an order that
-    integers have too; NaN is NULL), `double` (bits as they are), `decimal 2` (hundredths), `text 2`
-    (codes of texts with two places), or `watched 0` (what the first thing that is watched
-    answers)."""
+    integers: `int`, `string` (codes), `instant` (microseconds), `instant ns` (nanoseconds), `float`
+    (bits in an order that integers have too; NaN is NULL), `double` (bits as they are), `decimal 2`
+    (hundredths), `text 2` (codes of texts with two places), or `watched 0` (what the first thing
+    that is watched answers)."""
 
     expression: Expression
     kind: str
+
+    @property
+    def watched(self) -> int | None:
+        """The number of what is watched, if this has its answers; -1: the events' own ordinals."""
+        name, _, number = self.kind.partition(" ")
+        return int(number) if name == "watched" else None
 
 
 @dataclass
@@ -58,7 +64,8 @@ class Columns:
         """The column of what a term reads; to count events, none is needed (-1)."""
         if reading.total == "tally":
             return -1
-        return self.number(Column(reading.expression, ENCODINGS[reading.kind]))
+        kind = f"{ENCODINGS[reading.kind]}{' ns' if reading.fine else ''}"
+        return self.number(Column(reading.expression, kind))
 
 
 def comparable(condition: Comparison, schema: pa.Schema) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import pyarrow as pa
@@ -49,10 +49,12 @@ class ValueRead(NamedTuple):
     expression: Expression
     kind: Kind
     total: str | None = None
+    fine: bool = False
+    """A time in nanoseconds."""
 
 
 class TimeCount(int):
-    """A count of microseconds, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
+    """A time as a count, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
 
     literal: ex.Literal
 
@@ -78,10 +80,18 @@ Read = Callable[[ValueRead], Term]
 
 @dataclass(frozen=True)
 class TermBuilder:
-    """One condition over one schema. Times are counted in microseconds."""
+    """One condition over one schema. Times are counted in microseconds; in nanoseconds where all
+    columns of times have these."""
 
     condition: Expression
     schema: pa.Schema
+
+    @cached_property
+    def fine(self) -> bool:
+        """Times are counted in nanoseconds."""
+        types = {type_at(self.schema, path) for path in ex.attributes(self.condition)}
+        times = [each for each in types if each is not None and pa.types.is_timestamp(each)]
+        return bool(times) and all(each.unit == "ns" for each in times)
 
     @property
     def readings(self) -> tuple[ValueRead, ...]:
@@ -144,9 +154,10 @@ class TermBuilder:
         if isinstance(node, ex.Literal):
             return self._literal(node)
         if self._is_reading(node):
-            kind = kept_kind(node, self.schema)
-            reading = ValueRead(next(iter(variables(node))), without_variable(node), kind)
-            return TypedTerm(read(reading), kind)
+            kind = kept_kind(node, self.schema, fine=self.fine)
+            fine = self.fine and kind is Kind.TIMESTAMP
+            (name,) = variables(node)
+            return TypedTerm(read(ValueRead(name, without_variable(node), kind, fine=fine)), kind)
         match node:
             case ex.Negate(operand):
                 return self._arithmetic(
@@ -193,7 +204,8 @@ class TermBuilder:
     def _has_times(self, node: Expression) -> bool:
         if isinstance(node, ex.Arithmetic):
             return self._has_times(node.left) or self._has_times(node.right)
-        return kept_kind(node, self.schema) in (Kind.TIMESTAMP, Kind.INTERVAL)
+        kind = kept_kind(node, self.schema, fine=self.fine)
+        return kind in (Kind.TIMESTAMP, Kind.INTERVAL)
 
     def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> TypedTerm:
         terms = [self._truth(operand, read) for operand in operands]
@@ -232,13 +244,17 @@ class TermBuilder:
             case int() | float():
                 return TypedTerm(constant(float(value)), Kind.FLOAT)
             case timedelta():
-                return TypedTerm(constant(TimeCount(value // MICROSECOND, node)), Kind.INTERVAL)
+                return TypedTerm(self._count(value, node), Kind.INTERVAL)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return TypedTerm(
-                    constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), Kind.TIMESTAMP
-                )
+                return TypedTerm(self._count(instant - EPOCH, node), Kind.TIMESTAMP)
         raise CannotUseSlots("a string is compared with values of several events")
+
+    def _count(self, value: timedelta, node: ex.Literal) -> Term:
+        count = (1000 if self.fine else 1) * (value // MICROSECOND)
+        if abs(count) >= 2**63:
+            raise CannotUseSlots("a time is too far from others to be counted in nanoseconds")
+        return constant(TimeCount(count, node))
 
     def _arithmetic(self, op: str, left: TypedTerm, right: TypedTerm) -> TypedTerm:
         kinds = (left.kind, right.kind)
@@ -383,17 +399,24 @@ def _depth(term: Term) -> int:
 # ---------------------------------------------------------------- kinds of single events' values
 
 
-def kept_kind(node: Expression, schema: pa.Schema) -> Kind:
-    """What the values of an expression on one event are, or CannotUseSlots."""
+def kept_kind(node: Expression, schema: pa.Schema, *, fine: bool = False) -> Kind:
+    """What the values of an expression on one event are, or CannotUseSlots. Where times are `fine`,
+    columns have them in nanoseconds."""
+    kind = value_kind(node, schema)
+    fine &= not any(_is_time_literal(part) for part in node.walk())
     for part in _values(node):
         if isinstance(part, ex.Attribute):
-            _check_kept(type_at(schema, part.path))
+            _check_kept(type_at(schema, part.path), fine=fine or kind is not Kind.TIMESTAMP)
         elif isinstance(part, ex.Arithmetic) and value_kind(part, schema) in (
             Kind.TIMESTAMP,
             Kind.INTERVAL,
         ):
             raise CannotUseSlots("it computes with times of one event")
-    return value_kind(node, schema)
+    return kind
+
+
+def _is_time_literal(node: Expression) -> bool:
+    return isinstance(node, ex.Literal) and isinstance(node.value, datetime)
 
 
 def _values(node: Expression) -> Iterator[Expression]:
@@ -408,8 +431,8 @@ def _values(node: Expression) -> Iterator[Expression]:
             yield from _values(child)
 
 
-def _check_kept(type_: pa.DataType | None) -> None:
+def _check_kept(type_: pa.DataType | None, *, fine: bool) -> None:
     kind = Kind.OTHER if type_ is None else kind_of(type_)
-    too_fine = type_ == pa.uint64() or str(type_).startswith("timestamp[ns")
-    if kind in (Kind.DECIMAL, Kind.INTERVAL, Kind.OTHER) or too_fine:
+    too_fine = not fine and str(type_).startswith("timestamp[ns")
+    if kind in (Kind.DECIMAL, Kind.INTERVAL, Kind.OTHER) or type_ == pa.uint64() or too_fine:
         raise CannotUseSlots(f"values of the type {type_} are not kept as numbers")

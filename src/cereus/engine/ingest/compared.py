@@ -89,8 +89,8 @@ class ComparedColumns:
             plain = _filled(_floats(values), 0.0)
             # + 0.0: the bits of -0.0 are NULL
             integers = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
-        elif column.kind == "instant":
-            integers = _plain_integers(_in_microseconds(values).cast(pa.int64()))
+        elif kind == "instant":
+            integers = _plain_integers(_counted(values, scale or "us").cast(pa.int64()))
         else:
             integers = _plain_integers(values)
         if null is not None and null.any():
@@ -147,13 +147,17 @@ def _at_scale(values: pa.Array, scale: int) -> pa.Array:
     return plain.cast(pa.decimal256(76, scale))
 
 
-def _in_microseconds(values: pa.Array) -> pa.Array:
+def _counted(values: pa.Array, unit: str) -> pa.Array:
+    """Times in one unit."""
     try:
-        return values.cast(pa.timestamp("us"))
+        return values.cast(pa.timestamp(unit))
     except pa.ArrowInvalid:
+        reach = (
+            "microseconds, which reach 292,000" if unit == "us" else "nanoseconds, which reach 292"
+        )
         raise DataError(
             f"a {values.type} is too far from 1970 to be compared between events",
-            hint="times are compared in microseconds, which reach 292,000 years",
+            hint=f"times are compared in {reach[unit]} years",
         ) from None
 
 

@@ -35,7 +35,7 @@ def _marked(expression: sremo.Sremo, order: _Order) -> bool:
             return True
         case sremo.Concatenation(left, right):
             near, far = order(left, right)
-            return _marked(near, order) and (not _may_be_empty(near) or _marked(far, order))
+            return _marked(near, order) and (not may_be_empty(near) or _marked(far, order))
         case sremo.Disjunction() | sremo.Intersection() | sremo.Windowed():
             return all(_marked(part, order) for part in expression.children())
         case sremo.Star(body) | sremo.Plus(body) | sremo.Optional(body):
@@ -43,13 +43,13 @@ def _marked(expression: sremo.Sremo, order: _Order) -> bool:
     return False
 
 
-def _may_be_empty(expression: sremo.Sremo) -> bool:
+def may_be_empty(expression: sremo.Sremo) -> bool:
     """The empty string may be among the strings."""
     match expression:
         case sremo.Terminal() | sremo.Nothing():
             return False
         case sremo.Concatenation() | sremo.Intersection() | sremo.Windowed() | sremo.Plus():
-            return all(map(_may_be_empty, expression.children()))
+            return all(map(may_be_empty, expression.children()))
         case sremo.Disjunction():
-            return any(map(_may_be_empty, expression.children()))
+            return any(map(may_be_empty, expression.children()))
     return True

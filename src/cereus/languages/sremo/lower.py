@@ -47,7 +47,7 @@ class ExpressionLowering(ABC):
     def joined(self, node: sremo.Intersection) -> Any: ...
 
     @abstractmethod
-    def complement(self, body: sremo.Sremo) -> SremoPart: ...
+    def complement(self, node: sremo.Complement) -> SremoPart: ...
 
     def until(self, node: sremo.Terminal) -> SremoPart:
         """The events before the next one that satisfies the terminal's condition."""
@@ -92,9 +92,9 @@ class ExpressionLowering(ABC):
             case sremo.Intersection(left, right):
                 both = self.part(left, after), self.part(right, after)
                 return parts.IntersectionPart(*both, self.joined(node))
-            case sremo.Complement(body):
+            case sremo.Complement():
                 stop = sremo.stops_at(node)
-                return self.complement(body) if stop is None else self.until(stop)
+                return self.complement(node) if stop is None else self.until(stop)
             case sremo.Windowed(body, EventWindow(size)):
                 return bounded.WithinEvents(self.part(body, after), size)
             case sremo.Windowed(body, window):
@@ -152,8 +152,8 @@ class RegistersInStates(ExpressionLowering):
         writes = sremo.written(node.left)
         return JoinRows(tuple(name in writes for name in self.registers.names))
 
-    def complement(self, body: sremo.Sremo) -> SremoPart:
-        return bounded.ComplementPart(self.part(body, frozenset()))
+    def complement(self, node: sremo.Complement) -> SremoPart:
+        return bounded.ComplementPart(self.part(node.body, frozenset()))
 
 
 def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:

@@ -46,8 +46,12 @@ class _Walk:
         self.skips: set[int] = set()
 
     def ends(self, node: sremo.Sremo) -> _Ends:
-        skipped = sremo.stops_at(node)
-        if node == sremo.SKIP_ANY or (skipped is not None and not skipped.is_top):
+        skipped, absent = sremo.stops_at(node), sremo.absent(node)
+        if skipped is not None:
+            waits = not skipped.is_top
+        else:
+            waits = node == sremo.SKIP_ANY or (absent is not None and loose(absent))
+        if waits:
             place = self._place()
             self.skips.add(place)
             self.follow[place].add(place)

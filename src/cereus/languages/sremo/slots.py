@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+from cereus.automata.memory.exception import Watched, WatchedPart, Watching
 from cereus.automata.memory.filters import FLIPPED
 from cereus.automata.memory.refusal import CannotUseSlots, naming
 from cereus.automata.memory.slots import Column, Columns, comparable
@@ -33,6 +34,8 @@ from cereus.languages.sremo.automaton.memory import (
 )
 from cereus.languages.sremo.automaton.parts import SremoPart
 from cereus.languages.sremo.automaton.streaming import Streaming
+from cereus.languages.sremo.automaton.watching import SkipWithout, SlotsOf, Unmarked
+from cereus.languages.sremo.locality import may_be_empty
 from cereus.languages.sremo.lower import ExpressionLowering, Names, terminals
 from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, conjuncts
@@ -41,8 +44,9 @@ AT_HAND = "•"
 """The event that is read, as a variable beside the registers."""
 
 
-WINDOW = "◂"
-"""Registers of windows inside an expression have names that begin so; no other may."""
+OWN = "◂"
+"""Registers that windows and ! inside an expression have for themselves are called so; no other
+may."""
 
 
 @dataclass
@@ -52,15 +56,27 @@ class RegistersInSlots(ExpressionLowering):
     columns: Columns = field(default_factory=Columns)
     slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
     """By register, column, and whether it is no equality that reads them."""
-    windows: int = 0
-    """How many windows inside the expression have been met."""
+    registers: int = 0
+    """How many registers windows and ! inside the expression have for themselves."""
+    watched: list[tuple[SremoPart, int]] = field(default_factory=list)
+    """What is watched beside the expression, and the column of its answers."""
     stops: frozenset[ex.Expression] = frozenset()
     """The conditions that must fail for `next`, and which are more than an equality."""
 
     def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
         made = super().lowered(expression)
-        columns = tuple(self.columns.numbers)
-        return replace(made, columns=columns, slots=len(self.slots), in_slots=True)
+        watching = self._watching(made.automaton.of_register)
+        columns, slots = tuple(self.columns.numbers), len(self.slots)
+        return replace(made, columns=columns, slots=slots, in_slots=True, watching=watching)
+
+    def _watching(self, of_register: SlotsOf) -> Watching | None:
+        if not self.watched:
+            return None
+        parts = tuple(
+            WatchedPart(Watched(Unmarked(part, self.empty, of_register)), column)
+            for part, column in self.watched
+        )
+        return Watching(parts, self.columns.ordinal())
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
         ending = [stop for node in expression.walk() if (stop := sremo.stops_at(node))]
@@ -100,17 +116,36 @@ class RegistersInSlots(ExpressionLowering):
                 raise CannotUseSlots("one side of & reads a register that the other side stores")
         return JoinNames(sremo.written(node.left))
 
-    def complement(self, body: sremo.Sremo) -> SremoPart:
-        if any(map(measures, body.walk())):
-            raise CannotUseSlots("! has to follow every run of a part with a window of its own")
-        if any(node.reads for node in terminals(body)):
-            raise CannotUseSlots("! has to follow every run of a part that reads registers")
-        return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
+    def complement(self, node: sremo.Complement) -> SremoPart:
+        body = node.body
+        if not any(map(measures, body.walk())) and not any(each.reads for each in terminals(body)):
+            return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
+        absent = sremo.absent(node)
+        if absent is None or may_be_empty(absent):
+            raise CannotUseSlots("! has to follow every run of a part that compares events")
+        if sremo.live(absent, frozenset()):
+            raise CannotUseSlots("! has to follow what reads a register that is set before it")
+        return self._watched(absent)
+
+    def _watched(self, absent: sremo.Sremo) -> SremoPart:
+        """The run waits as long as this does not occur."""
+        part = self.part(absent, frozenset())
+        column = self.columns.watched(len(self.watched))
+        self.watched.append((part, column))
+        name, ordinal = self._own_register(), self.columns.ordinal()
+        begun = self._slot(name, ordinal, by_order=True)
+        return SkipWithout(self._completing(absent), name, begun, column, ordinal)
+
+    def _completing(self, absent: sremo.Sremo) -> int:
+        """The tests of events that may complete this: every one, where it may end unseen."""
+        if any(_bare(node) or isinstance(node, sremo.Complement) for node in absent.walk()):
+            return -1
+        bits = [self._test_and_guard(t, frozenset(), always=t.marks)[0] for t in terminals(absent)]
+        return sum({1 << bit for bit in bits if bit is not None})
 
     def within(self, part: SremoPart, window: Window) -> SremoPart:
         path, size = self._measured(window)
-        self.windows += 1
-        name = f"{WINDOW}{self.windows}"
+        name = self._own_register()
         now, first = ex.Attribute(path), ex.Attribute(path, name)
         try:
             begun, near = (
@@ -127,6 +162,11 @@ class RegistersInSlots(ExpressionLowering):
             if register == name
         )
         return bounded.WithinSlots(part, name, begun, near, updates)
+
+    def _own_register(self) -> str:
+        """A register that no terminal writes."""
+        self.registers += 1
+        return f"{OWN}{self.registers}"
 
     # ------------------------------------------------------------ conditions
 

@@ -229,6 +229,28 @@ def stops_at(expression: Sremo) -> Terminal | None:
     return None
 
 
+def absent(expression: Sremo) -> Sremo | None:
+    """e of a !(⊤* e ⊤*): the strings in which no part is accepted by e."""
+    if not isinstance(expression, Complement):
+        return None
+    first, *parts = _chain(expression.body)
+    if len(parts) < 2 or not first == parts[-1] == SKIP_ANY:
+        return None
+    return _halved(parts[:-1])
+
+
+def _chain(expression: Sremo) -> list[Sremo]:
+    """The parts of a row of `.`, however it is nested."""
+    waiting, chain = [expression], list[Sremo]()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Concatenation):
+            waiting += [node.right, node.left]
+        else:
+            chain.append(node)
+    return chain
+
+
 MOST_PARTS = 10_000
 """Parts of an expression whose strategies are written out."""
 

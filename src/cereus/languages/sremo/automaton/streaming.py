@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cereus.automata.model import NO_SLOTS, NOTHING, Automaton, Letter, Move, Slot, Slots, State
+from cereus.automata.model import NO_SLOTS, NOTHING, Automaton, Letter, Move, Slots, State
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.languages.sremo.automaton.memory import Contents
 from cereus.languages.sremo.automaton.parts import SremoPart
+from cereus.languages.sremo.automaton.watching import SlotsOf, slots_in
 from cereus.state.classes import state_class
 
 MARK = frozenset({"•"})
@@ -23,7 +24,7 @@ class Streaming(Automaton):
 
     part: SremoPart
     begin: Contents
-    of_register: tuple[tuple[str, tuple[Slot, ...]], ...] = ()
+    of_register: SlotsOf = ()
 
     def initial(self) -> Iterable[State]:
         return [(at, False) for at in self.part.enter(self.begin)]
@@ -49,8 +50,7 @@ class Streaming(Automaton):
     def slots(self, state: Any) -> Slots:
         if not self.of_register:
             return NO_SLOTS
-        names = frozenset().union(*self.part.contents(state[0]))
-        return frozenset(s for name, slots in self.of_register if name in names for s in slots)
+        return slots_in(self.part.contents(state[0]), self.of_register)
 
 
 @state_class("sremo.following")

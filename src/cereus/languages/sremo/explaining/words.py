@@ -54,8 +54,10 @@ def part_words(node: sremo.Sremo) -> str:
             return f"one or more times in a row ({part_words(body)})"
         case sremo.Optional(body):
             return f"optionally {part_words(body)}"
-        case sremo.Complement() if (absent := sremo.stops_at(node)) is not None:
-            return f"any events with no {_event_words(replace(absent, marks=True))} among them"
+        case sremo.Complement() if (stop := sremo.stops_at(node)) is not None:
+            return f"any events with no {_event_words(replace(stop, marks=True))} among them"
+        case sremo.Complement() if (absent := sremo.absent(node)) is not None:
+            return f"any events in which this does not occur: ({part_words(absent)})"
         case sremo.Complement(body):
             return f"any events that are not ({part_words(body)})"
         case sremo.Windowed(body, window):
@@ -76,7 +78,7 @@ def _next(phrase: str) -> str:
 
 
 def _avoids(node: sremo.Sremo) -> bool:
-    return sremo.stops_at(node) is not None
+    return sremo.absent(node) is not None
 
 
 def _last(node: sremo.Sremo) -> sremo.Sremo:
