@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -44,6 +45,11 @@ MOST_BYTES = 10 << 30
 _soft, _hard = resource.getrlimit(resource.RLIMIT_DATA)
 if _soft == resource.RLIM_INFINITY:
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, _hard))
+
+# A shell starts what runs in the background with Ctrl-C ignored, and so would the processes that
+# tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Spark's JVM lives for minutes and sees little data: the optimising compiler costs more than it
 # gives (a third of the CPU time of these tests).
