@@ -144,6 +144,7 @@ MARKED = [
     "any({A:} -> x, {B: x > x.x}) WITHIN 5 seconds",
     "any({A:} -> x, {B: s = x.s}+) WITHIN 5 EVENTS",
     "{A:} . skip{}* . {B:} WITHIN 4 EVENTS",
+    "{A:} . !(skip* . {B:} -> y . skip* . {C: x = y.x} . skip*) . {B:} WITHIN 5 seconds",
 ]
 
 
