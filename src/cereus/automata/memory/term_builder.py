@@ -161,10 +161,10 @@ class TermBuilder:
         match node:
             case ex.Negate(operand):
                 return self._arithmetic(
-                    "-", TypedTerm(constant(0), Kind.INTEGER), self._typed(operand, read)
+                    "-", TypedTerm(constant(0), Kind.INTEGER), self._number(operand, read)
                 )
             case ex.Arithmetic(op, left, right):
-                return self._arithmetic(op, self._typed(left, read), self._typed(right, read))
+                return self._arithmetic(op, self._number(left, read), self._number(right, read))
             case ex.Comparison(op, left, right):
                 return _compare(op, self._typed(left, read), self._typed(right, read))
             case ex.And(operands):
@@ -189,10 +189,16 @@ class TermBuilder:
                 known = tuple((ex.Not(ex.IsNull(value)), value) for value in values)
                 return self._case(known, last, read)
             case ex.Call(function, arguments):
-                return self._call(function, [self._typed(a, read) for a in arguments])
+                return self._call(function, [self._number(a, read) for a in arguments])
         raise CannotUseSlots(
             f"{type(node).__name__} of several events is not computed by the kernel"
         )
+
+    def _number(self, node: Expression, read: Read) -> TypedTerm:
+        """What is computed with: decimals are compared exactly, but computed with as doubles."""
+        if self._is_reading(node) and value_kind(node, self.schema) is Kind.DECIMAL:
+            return self._typed(ex.Arithmetic("*", node, ex.Literal(1.0)), read)
+        return self._typed(node, read)
 
     def _is_reading(self, node: Expression) -> bool:
         """Whether a batch has the values of a node as a column. Arithmetic with times is left to
@@ -204,8 +210,7 @@ class TermBuilder:
     def _has_times(self, node: Expression) -> bool:
         if isinstance(node, ex.Arithmetic):
             return self._has_times(node.left) or self._has_times(node.right)
-        kind = kept_kind(node, self.schema, fine=self.fine)
-        return kind in (Kind.TIMESTAMP, Kind.INTERVAL)
+        return value_kind(node, self.schema) in (Kind.TIMESTAMP, Kind.INTERVAL)
 
     def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> TypedTerm:
         terms = [self._truth(operand, read) for operand in operands]
@@ -406,7 +411,7 @@ def kept_kind(node: Expression, schema: pa.Schema, *, fine: bool = False) -> Kin
     fine &= not any(_is_time_literal(part) for part in node.walk())
     for part in _values(node):
         if isinstance(part, ex.Attribute):
-            _check_kept(type_at(schema, part.path), fine=fine or kind is not Kind.TIMESTAMP)
+            _check_kept(type_at(schema, part.path), kind, fine=fine)
         elif isinstance(part, ex.Arithmetic) and value_kind(part, schema) in (
             Kind.TIMESTAMP,
             Kind.INTERVAL,
@@ -431,8 +436,10 @@ def _values(node: Expression) -> Iterator[Expression]:
             yield from _values(child)
 
 
-def _check_kept(type_: pa.DataType | None, *, fine: bool) -> None:
+def _check_kept(type_: pa.DataType | None, made: Kind, *, fine: bool) -> None:
+    """Whether values of a column can become values of this kind."""
     kind = Kind.OTHER if type_ is None else kind_of(type_)
-    too_fine = not fine and str(type_).startswith("timestamp[ns")
-    if kind in (Kind.DECIMAL, Kind.INTERVAL, Kind.OTHER) or type_ == pa.uint64() or too_fine:
+    too_fine = not fine and made is Kind.TIMESTAMP and str(type_).startswith("timestamp[ns")
+    exact = kind is Kind.DECIMAL and made is not Kind.FLOAT
+    if kind in (Kind.INTERVAL, Kind.OTHER) or exact or type_ == pa.uint64() or too_fine:
         raise CannotUseSlots(f"values of the type {type_} are not kept as numbers")

@@ -147,17 +147,20 @@ def _at_scale(values: pa.Array, scale: int) -> pa.Array:
     return plain.cast(pa.decimal256(76, scale))
 
 
+REACH = {
+    "us": "microseconds, which reach 292,000 years",
+    "ns": "nanoseconds, which reach 292 years",
+}
+
+
 def _counted(values: pa.Array, unit: str) -> pa.Array:
     """Times in one unit."""
     try:
         return values.cast(pa.timestamp(unit))
     except pa.ArrowInvalid:
-        reach = (
-            "microseconds, which reach 292,000" if unit == "us" else "nanoseconds, which reach 292"
-        )
         raise DataError(
             f"a {values.type} is too far from 1970 to be compared between events",
-            hint=f"times are compared in {reach[unit]} years",
+            hint=f"times are compared in {REACH[unit]}",
         ) from None
 
 
