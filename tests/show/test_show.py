@@ -273,8 +273,20 @@ def test_every_language_is_drawn(dialect: str, text: str) -> None:
     drawn = show.diagram(cereus.compile(text, dialect=dialect))
     graph = drawn.graph
     assert {edge.head for edge in graph.edges} <= {node.name for node in graph.nodes}
-    assert drawn.mermaid().count("-->") + drawn.mermaid().count("-.->") == len(graph.edges)
+    loops = [edge.tail for edge in graph.edges if edge.tail == edge.head]
+    arrows = drawn.mermaid().count("-->") + drawn.mermaid().count("-.->")
+    assert arrows == len(graph.edges) - len(loops) + len(set(loops))
+    assert drawn.dot.count('fontname="Helvetica"') >= 3
     ElementTree.fromstring(drawn.svg())
+
+
+def test_loops_of_one_node_are_one_in_mermaid() -> None:
+    """It draws them over one another: of what is taken and what is ignored, one was hidden."""
+    pytest.importorskip("pydot")
+    text = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) { b[i].x > b[i-1].x }"
+    lines = show.diagram(cereus.compile(text, dialect="sase")).mermaid().splitlines()
+    (loop,) = (line for line in lines if "take<br>B" in line)
+    assert "ignore" in loop and " -->|" in loop
 
 
 def test_names_are_text_in_every_form() -> None:

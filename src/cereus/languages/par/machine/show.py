@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from cereus.explain.dot import escaped, graph
+from cereus.explain.dot import FONTS, escaped, graph
 from cereus.languages.par.machine.alphabet import describe, occurrences
 from cereus.languages.par.tree import Completion
 from cereus.syntax.literals import quote_name
@@ -32,7 +32,7 @@ def machine_text(machine: Machine) -> str:
 def machine_dot(machine: Machine) -> str:
     """The machine as a DOT graph, drawn as in Fig. 1. Completions are words, as in results: not
     every font has their signs."""
-    lines = ["rankdir=LR;", "node [shape=circle];", "start [shape=point];", "start -> q0;"]
+    lines = [FONTS, "rankdir=LR;", "node [shape=circle];", "start [shape=point];", "start -> q0;"]
     for state in range(machine.states):
         style = ", style=dashed" if machine.silent[state] else ""
         tip = escaped(machine.labels[state])
