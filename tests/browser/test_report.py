@@ -148,11 +148,11 @@ def test_a_timeline_zooms_and_says_what_an_event_is(
     chart.get_by_label("show all").click()
     seen.page.wait_for_timeout(100)
     assert sorted(axis(chart)) == sorted(whole)
-    chart.locator(".live svg").hover()
+    mark.hover(force=True)
     seen.page.mouse.wheel(0, -50)  # which scrolls the page
     seen.page.wait_for_timeout(100)
     assert sorted(axis(chart)) == sorted(whole)
-    chart.locator(".live svg").hover()
+    mark.hover(force=True)
     seen.page.keyboard.down("Control")
     seen.page.mouse.wheel(0, -2000)
     seen.page.wait_for_timeout(100)

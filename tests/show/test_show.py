@@ -139,6 +139,19 @@ def test_the_title_of_an_axis_stands_clear_of_long_keys() -> None:
     assert chart["encoding"]["y"]["axis"]["titlePadding"] >= 50
 
 
+def test_a_key_that_is_null_and_one_that_is_very_long() -> None:
+    pytest.importorskip("altair")
+    events = EVENTS.set_column(1, "name", pa.array([None, None, "n" * 400]))
+    text = "SELECT a, b WHERE A AS a ; B AS b PARTITION BY name"
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
+    chart = show.timeline(found, time="ts").to_dict()
+    assert [row["~label"] for row in rows_of(chart)] == ["0 · null", "0 · null"]
+    long = events.set_column(1, "name", pa.array(["n" * 400] * 3))
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(long)
+    axis = show.timeline(found, time="ts").to_dict()["layer"][0]["encoding"]["y"]["axis"]
+    assert axis["titlePadding"] < 60  # or nothing is left of the width
+
+
 def labels(chart: Any) -> set[str]:
     """What is written in a chart."""
     svg = ElementTree.fromstring(library("vl_convert").vegalite_to_svg(chart.to_dict()))

@@ -36,6 +36,8 @@ stands behind it."""
 BAND = {"color": INK, "opacity": 0.35, "strokeWidth": 7, "strokeCap": "round"}
 MARK = {"size": 70, "opacity": 1, "stroke": "#fff", "strokeWidth": 0.8}
 """With a thin border, so that a mark is told from the next behind it."""
+LONGEST_LABEL = 45
+"""Letters; Vega cuts what is longer."""
 MOST_COUNTS = 5
 """Ticks along an axis of counts."""
 LABELS_APART = 8
@@ -101,7 +103,7 @@ def lane_height(count: int) -> int:
 def _labelled_axis(alt: Any, labels: Iterable[Any]) -> Any:
     """An axis whose title stands clear of the longest of its labels."""
     longest = max((len(str(_plain(each))) for each in labels), default=0)
-    return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * longest)
+    return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * min(longest, LONGEST_LABEL))
 
 
 def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
@@ -138,7 +140,12 @@ def _labels(events: pa.Table, matches: Matches, keys: list[str]) -> list[str]:
     """What stands before the lane of each event: the number of the match, and its key."""
     values = matches.table.select(keys).to_pylist() if keys else []
     numbers = events.column("match").to_pylist()
-    return [" · ".join([str(n), *(str(values[n][key]) for key in keys)]) for n in numbers]
+    return [" · ".join([str(n), *(_named(values[n][key]) for key in keys)]) for n in numbers]
+
+
+def _named(key: Any) -> str:
+    """A key as people write it."""
+    return "null" if key is None else str(_plain(key))
 
 
 def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
