@@ -52,6 +52,40 @@ def test_options_are_of_their_kind(options: Any, said: str) -> None:
         cereus.compile(TEXT, **options)
 
 
+SASE = "PATTERN SEQ(A a, B b)"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda: cereus.compile("A ; B", dialect="algebra", values="no"), "values= is True or"),
+        (lambda: cereus.compile("A ; B", dialect="algebra", merge_ties=1), "merge_ties= is True"),
+        (lambda: cereus.compile(SASE, dialect="sase", output=True), "output= is a text or a"),
+        (lambda: cereus.compile(SASE, dialect="sase", output=["x"]), "output= is a text or a"),
+        (lambda: cereus.compile(TEXT).recognizer(keep_events="yes"), "keep_events= is True or"),
+        (lambda: cereus.compile(TEXT).recognizer(forget_idle="no"), "forget_idle= is True or"),
+        (lambda: cereus.compile(TEXT).run(EVENTS, flat="no"), "flat= is True or False, not a str"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(given: Callable[[], Any], said: str) -> None:
+    """A text such as "no" would count as true."""
+    with pytest.raises(CereusError, match=said):
+        given()
+
+
+def test_a_rule_with_an_option_of_another_kind_is_refused() -> None:
+    rule = {"name": "r", "language": "algebra", "text": "A ; B", "options": {"values": "no"}}
+    rules = cereus.RuleRecognizer(stream=Stream(), schema=EVENTS.schema, rules=[rule])
+    (change,) = rules.changes
+    assert change.change == "refused"
+    assert "values= is True or False, not a str" in str(change.error)
+
+
+def test_what_numpy_says_is_true_is_true() -> None:
+    query = cereus.compile("A ; B", dialect="algebra", values=np.bool_(True))
+    assert query.run(EVENTS).table.num_rows == 2
+
+
 @pytest.mark.parametrize(
     "columns", [{"time": 3}, {"keys": 3}, {"keys": ["a", None]}, {"type": b"t"}, {"stream": 1}]
 )

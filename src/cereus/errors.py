@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 Span = tuple[int, int]
 """Start and end offset of a piece of query text."""
@@ -117,6 +118,15 @@ def underline(text: str, span: Span) -> str:
 def shortened(text: str, most: int = MOST_QUOTED) -> str:
     """The text, or the beginning of one that is too long for a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def switch(name: str, value: Any) -> bool:
+    """An option that is True or False. A text such as "no" is refused, for any text would be
+    true."""
+    kind = type(value)
+    if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
+        return bool(value)
+    raise CereusError(f"{name}= is True or False, not a {kind.__name__}", hint=f"write {name}=True")
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:

@@ -19,7 +19,7 @@ from cereus.engine.parallel.run import ParallelRun
 from cereus.engine.parallel.workers import thread_count
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
-from cereus.errors import CereusError
+from cereus.errors import CereusError, switch
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
@@ -194,7 +194,7 @@ class Query:
         threads  how many threads work on it, where the query can be split; without it as many
                as the environment variable CEREUS_THREADS says, or as there are cores"""
         events = source(data, self.stream, sort=sort)
-        query = self.flat(events.schema) if flat else self
+        query = self.flat(events.schema) if switch("flat", flat) else self
         run = query._start(events, progress, threads)
         with errors_in(None):  # what a condition remembers is planned by the first event
             rows, schema = list(run.batches()), run.result_schema

@@ -11,7 +11,14 @@ import pyarrow as pa
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
-from cereus.errors import CereusError, DataError, LimitError, QuerySyntaxError, SnapshotError
+from cereus.errors import (
+    CereusError,
+    DataError,
+    LimitError,
+    QuerySyntaxError,
+    SnapshotError,
+    switch,
+)
 from cereus.matches import Matches
 from cereus.sources import Source, to_schema, to_table
 from cereus.state.arrow import schema_from
@@ -44,7 +51,8 @@ class Recognizer:
         forget_idle: bool = True,
     ) -> None:
         self._query = query
-        self._keep, self._forgets = keep_events, forget_idle
+        self._keep = switch("keep_events", keep_events)
+        self._forgets = switch("forget_idle", forget_idle)
         self._executor: Executor | None = None
         self._schema: pa.Schema | None = None
         self._finished = False

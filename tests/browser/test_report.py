@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -66,8 +67,9 @@ def test_what_is_written_in_pictures_can_be_read(
     seen.page.goto(file.as_uri())
     assert seen.page.locator("svg text").count() > 10
     assert seen.page.evaluate(CONTRAST) >= 4.5
-    legend = seen.page.locator(".role-legend-title text").first.bounding_box()
-    chart = seen.page.locator("svg.marks").first.bounding_box()
+    drawn = seen.page.locator(".live").first
+    legend = drawn.locator(".role-legend-title text").first.bounding_box()
+    chart = drawn.locator("svg.marks").first.bounding_box()
     assert legend["x"] + legend["width"] <= chart["x"] + chart["width"]  # it is not cut
 
 
@@ -116,6 +118,59 @@ def test_long_names_and_values_stay_on_the_page_and_on_paper(
     seen.page.set_viewport_size({"width": 1000, "height": 800})
     seen.page.emulate_media(media="print")
     seen.check(file.as_uri())
+
+
+def axis(chart: Any) -> list[str]:
+    """The labels along time."""
+    every = chart.locator(".live .role-axis-label text").all_text_contents()
+    return [each for each in every if ":" in each]
+
+
+@LOOKS
+def test_a_timeline_zooms_and_says_what_an_event_is(
+    watched: Callable[..., Watched], tmp_path: Path, width: int, scheme: str
+) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page("SELECT s, b WHERE SELL AS s ; BUY AS b PARTITION BY name"), "utf-8")
+    seen = watched(width, scheme)
+    seen.page.goto(file.as_uri())
+    chart = seen.page.locator("figure.drawn").nth(1)
+    whole = axis(chart)
+    mark = chart.locator(".live path[aria-roledescription=circle]").first
+    mark.hover(force=True)
+    tip = seen.page.locator("#vg-tooltip-element.visible")
+    assert EVIL in tip.text_content() and "2025-01-01 00:00:00" in tip.text_content()
+    for _ in range(4):
+        chart.get_by_label("zoom in").click()
+    assert axis(chart) != whole and any(
+        each.count(":") == 2 and "." in each for each in axis(chart)
+    )
+    chart.get_by_label("show all").click()
+    seen.page.wait_for_timeout(100)
+    assert sorted(axis(chart)) == sorted(whole)
+    mark.hover(force=True)
+    seen.page.mouse.wheel(0, -50)  # which scrolls the page
+    seen.page.wait_for_timeout(100)
+    assert sorted(axis(chart)) == sorted(whole)
+    mark.hover(force=True)
+    seen.page.keyboard.down("Control")
+    seen.page.mouse.wheel(0, -2000)
+    seen.page.wait_for_timeout(100)
+    assert sorted(axis(chart)) != sorted(whole)
+    clips = chart.locator(".live [clip-path]").count()
+    assert clips >= 2  # bands and marks stay inside the axes
+    seen.check(file.as_uri())
+
+
+def test_paper_has_still_pictures(watched: Callable[..., Watched], tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page("SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY name"), "utf-8")
+    seen = watched()
+    seen.page.goto(file.as_uri())
+    chart = seen.page.locator("figure.drawn").first
+    assert not chart.locator(".still").is_visible() and chart.locator(".live").is_visible()
+    seen.page.emulate_media(media="print")
+    assert chart.locator(".still").is_visible() and not chart.locator(".live").is_visible()
 
 
 def test_it_prints(watched: Callable[..., Watched], tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,7 +16,9 @@ import cereus
 from cereus import show
 from cereus.errors import CereusError
 from cereus.pictures.diagram import Diagram
+from cereus.pictures.graphs import library
 from cereus.pictures.layout import laid_out
+from cereus.show.stretches import Stretch, stretches
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
 EVENTS = pa.table(
@@ -122,7 +125,8 @@ def test_keys_that_a_browser_would_round_are_told_apart() -> None:
     keys = rows_of(show.matches_per_key(found, "id").to_dict())
     assert {row["id"] for row in keys} == {str(each) for each in ids}
     marks = rows_of(show.timeline(found, time="ts").to_dict())
-    assert [row["ts"] for row in marks] == ids  # an axis is of numbers
+    assert [row["~at"] for row in marks] == ids  # an axis is of numbers
+    assert [row["ts"] for row in marks] == [str(each) for each in ids]
     assert [row["id"] for row in marks] == [str(each) for each in ids]
 
 
@@ -135,18 +139,103 @@ def test_the_title_of_an_axis_stands_clear_of_long_keys() -> None:
     assert chart["encoding"]["y"]["axis"]["titlePadding"] >= 50
 
 
-def test_labels_along_time_are_of_whole_seconds() -> None:
-    """With ticks of half a second every other label was left out: only `.500` was to be read."""
-    pytest.importorskip("vl_convert")
-    times = [datetime(2025, 1, 1) + timedelta(milliseconds=700 * i) for i in range(14)]
-    events = pa.table({"type": ["A", "B"] * 7, "ts": times})
-    text = "SELECT NEXT a, b WHERE A AS a ; B AS b WITHIN 1 second"
+def test_a_key_that_is_null_and_one_that_is_very_long() -> None:
+    pytest.importorskip("altair")
+    events = EVENTS.set_column(1, "name", pa.array([None, None, "n" * 400]))
+    text = "SELECT a, b WHERE A AS a ; B AS b PARTITION BY name"
     found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
-    chart = show.timeline(found, time="ts")
-    from cereus.pictures.graphs import library
+    chart = show.timeline(found, time="ts").to_dict()
+    assert [row["~label"] for row in rows_of(chart)] == ["0 · null", "0 · null"]
+    long = events.set_column(1, "name", pa.array(["n" * 400] * 3))
+    found = cereus.compile(text, stream=cereus.Stream(time="ts")).run(long)
+    axis = show.timeline(found, time="ts").to_dict()["layer"][0]["encoding"]["y"]["axis"]
+    assert axis["titlePadding"] < 60  # or nothing is left of the width
 
-    svg = library("vl_convert").vegalite_to_svg(chart.to_dict())
-    assert ">:02<" in svg and ">.500<" not in svg
+
+def labels(chart: Any) -> set[str]:
+    """What is written in a chart."""
+    svg = ElementTree.fromstring(library("vl_convert").vegalite_to_svg(chart.to_dict()))
+    return {"".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text")}
+
+
+def found_every(apart: timedelta, zone: str | None = None) -> cereus.Matches:
+    """Seven matches of two events, so far apart from each other."""
+    times = pa.array([datetime(2025, 1, 1, 22, 30) + apart * n for n in range(14)])
+    kind = pa.timestamp("us", zone)
+    events = pa.table({"type": ["A", "B"] * 7, "ts": times.cast(pa.timestamp("us")).cast(kind)})
+    text = "SELECT NEXT a, b WHERE A AS a ; B AS b"
+    return cereus.compile(text, stream=cereus.Stream(time="ts")).run(events)
+
+
+@pytest.mark.parametrize(
+    ("apart", "label", "never"),
+    [
+        (timedelta(microseconds=700), r"22:30:00\.\d{3}", ".005"),
+        (timedelta(milliseconds=700), "22:30:02", ":02"),
+        (timedelta(seconds=700), "23:30", "11:30"),
+        (timedelta(hours=7), "3 Jan", "Fri 03"),
+        (timedelta(days=70), "Jul 2025", "July"),
+    ],
+)
+def test_labels_along_time_say_the_time_as_a_person_reads_it(
+    apart: timedelta, label: str, never: str
+) -> None:
+    """Vega's own leave out the minute, or the half of the day."""
+    pytest.importorskip("vl_convert")
+    found = found_every(apart)
+    for chart in (show.timeline(found, time="ts"), show.matches_per_time(found)):
+        written = labels(chart)
+        assert never not in written
+        assert any(re.search(r"\d+ \w+ 202\d$", each) for each in written)  # the day
+    assert any(re.fullmatch(label, each) for each in labels(show.timeline(found, time="ts")))
+
+
+def test_times_are_shown_in_the_zone_that_they_are_given_in() -> None:
+    """Whatever the zone of the browser: as the table beside the chart shows them."""
+    pytest.importorskip("vl_convert")
+    found = found_every(timedelta(hours=1), "Asia/Tokyo")
+    rows = rows_of(show.timeline(found, time="ts").to_dict())
+    clock = datetime(2025, 1, 2, 7, 30)
+    assert rows[0]["ts"] == "2025-01-02 07:30:00+09:00"
+    assert rows[0]["~at"] == clock.replace(tzinfo=UTC).timestamp() * 1000
+    for chart in (show.timeline(found, time="ts"), show.matches_per_time(found)):
+        written = labels(chart)
+        assert "12:00" in written and "03:00" not in written
+        assert any("(Asia/Tokyo)" in each for each in written)
+
+
+def test_what_is_counted_lies_in_stretches_that_begin_at_round_times() -> None:
+    pytest.importorskip("altair")
+    bars = rows_of(show.matches_per_time(found_every(timedelta(seconds=90))).to_dict())
+    assert bars[0]["from"] == "2025-01-01 22:31:30" and bars[0]["to"] == "2025-01-01 22:32:00"
+    assert sum(bar["matches"] for bar in bars) == 7
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], []),
+        ([3, None, 3], [Stretch(3, 4, 2)]),
+        ([1, 600], [Stretch(0, 10, 1), Stretch(600, 610, 1)]),
+        ([0.25, 0.5], [Stretch(0.25, 0.255, 1), Stretch(0.5, 0.505, 1)]),
+        ([-1, 1], [Stretch(-1, 0, 1), Stretch(1, 2, 1)]),
+    ],
+)
+def test_stretches_of_numbers(values: list[float | None], expected: list[Stretch]) -> None:
+    assert stretches(values, timed=False) == expected
+
+
+def test_an_event_may_have_columns_of_any_name() -> None:
+    """Those of the chart's own are no others'."""
+    pytest.importorskip("altair")
+    events = EVENTS.append_column("label", pa.array(["x", "y", "z"])).append_column(
+        "~at", pa.array([1, 2, 3])
+    )
+    chart = show.timeline(query().run(events), time="ts").to_dict()
+    assert [row["label"] for row in rows_of(chart)] == ["x", "y", "x", "z"]
+    assert [row["_7e_at"] for row in rows_of(chart)] == [1, 2, 1, 3]
+    shown = [each["title"] for each in chart["layer"][1]["encoding"]["tooltip"]]
+    assert shown == ["match", "position", "variables", "type", "name", "ts", "label", "~at"]
 
 
 def test_a_large_automaton_is_cut() -> None:
@@ -197,8 +286,20 @@ def test_every_language_is_drawn(dialect: str, text: str) -> None:
     drawn = show.diagram(cereus.compile(text, dialect=dialect))
     graph = drawn.graph
     assert {edge.head for edge in graph.edges} <= {node.name for node in graph.nodes}
-    assert drawn.mermaid().count("-->") + drawn.mermaid().count("-.->") == len(graph.edges)
+    loops = [edge.tail for edge in graph.edges if edge.tail == edge.head]
+    arrows = drawn.mermaid().count("-->") + drawn.mermaid().count("-.->")
+    assert arrows == len(graph.edges) - len(loops) + len(set(loops))
+    assert drawn.dot.count('fontname="Helvetica"') >= 3
     ElementTree.fromstring(drawn.svg())
+
+
+def test_loops_of_one_node_are_one_in_mermaid() -> None:
+    """It draws them over one another: of what is taken and what is ignored, one was hidden."""
+    pytest.importorskip("pydot")
+    text = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) { b[i].x > b[i-1].x }"
+    lines = show.diagram(cereus.compile(text, dialect="sase")).mermaid().splitlines()
+    (loop,) = (line for line in lines if "take<br>B" in line)
+    assert "ignore" in loop and " -->|" in loop
 
 
 def test_names_are_text_in_every_form() -> None:
@@ -213,6 +314,14 @@ def test_a_picture_in_pixels() -> None:
     pytest.importorskip("vl_convert")
     pytest.importorskip("igraph")
     assert show.diagram(query()).png().startswith(b"\x89PNG")
+
+
+def test_pictures_have_words_for_what_fonts_have_no_sign_for() -> None:
+    """In pixels, a sign that the font lacks was drawn in another one."""
+    query = cereus.compile("repeat (a ; try b[OUT] unless c)", dialect="par")
+    dot = show.diagram(query).dot
+    assert " / failure" in dot
+    assert not set("⊥⊤ι").intersection(dot)
 
 
 def test_without_the_libraries_there_is_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +346,7 @@ def test_lanes_of_a_column_and_bands_of_matches() -> None:
     chart = show.timeline(query().run(EVENTS), time="ts", lanes="variables").to_dict()
     bands, points = chart["layer"]
     assert bands["mark"]["type"] == "line" and bands["encoding"]["detail"][0]["field"] == "match"
-    assert points["encoding"]["y"]["field"] == "variables"
+    assert points["encoding"]["y"]["title"] == "variables"
     assert points["encoding"]["y"]["sort"] == ["a", "b"]  # the order of the pattern
     assert "tooltip" in points["encoding"]
     assert chart["layer"][0].get("params") or chart.get("params")  # it zooms
@@ -310,7 +419,7 @@ def test_a_timeline_names_its_unit_and_its_keys() -> None:
     assert axes(show.timeline(keyed(), time="ts", aligned=True))[0] == "ms since the first event"
     assert axes(show.timeline(keyed()))[0] == "position"
     rows = rows_of(show.timeline(keyed(), time="ts").to_dict())
-    assert [row["label"] for row in rows] == ["0 · x", "0 · x", "1 · y", "1 · y"]
+    assert [row["~label"] for row in rows] == ["0 · x", "0 · x", "1 · y", "1 · y"]
     timestamps = query().run(EVENTS)
     assert axes(show.timeline(timestamps, time="ts")) == ("ts", "match")
     shapes = show.timeline(timestamps, time="ts", aligned=True)

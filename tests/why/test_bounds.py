@@ -165,7 +165,7 @@ def test_of_very_many_rules_those_that_exclude_a_match_are_found_in_few_runs(
     events = pa.table({"type": ["A", "A"], "x": [1, 100]})
     answer = conditions_of_one_event(60).why_not(events, [1])
     assert sorted(each.text for each in answer.excluded) == ["a[x < 10]", "a[x < 20]", "a[x < 30]"]
-    assert len(runs) < 60 + 3 * 2 * 6 + 10
+    assert len(runs) < 3 * 2 * 6 + 10  # not one for each of the rules
 
 
 def test_what_no_rule_excludes_is_not_looked_for_in_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_what_no_rule_excludes_is_not_looked_for_in_pairs(monkeypatch: pytest.Mo
     events = pa.table({"type": ["A", "A"], "x": [1, 100]})
     answer = conditions_of_one_event(60).why_not(events, [0, 1])
     assert "another number of events" in answer.reason
-    assert len(runs) < 60 + 10
+    assert len(runs) < 10
 
 
 def test_in_a_long_stream_few_runs_tell_what_ended_partial_matches(

@@ -93,6 +93,23 @@ def test_par_names_a_preemption_as_it_is_written() -> None:
     assert ended.text in {rule.text for rule in answer.rules}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("par", "repeat (SELL ; BUY(price > 24) ; BUY(price > 24)[UP])"),
+        ("algebra", "SELL ; BUY(price > 24) ; BUY(price > 24)"),
+        ("algebra", "SELL ; BUY(price > 24) ; BUY(price > 28)"),
+    ],
+)
+def test_steps_and_rules_of_one_type_are_told_apart(dialect: str, text: str) -> None:
+    answer = why(text, dialect, EVENTS.slice(0, 5))
+    assert answer.steps[0].name == "SELL"
+    assert all(step.name.startswith("BUY(price > 2") for step in answer.steps[1:])
+    texts = [rule.text for rule in answer.rules]
+    assert len(texts) == len(set(texts)) == 2
+    assert texts[1] in ("price > 24 of BUY, the second", "price > 28 of BUY")
+
+
 def test_a_count_that_is_not_complete_says_so_before_the_number() -> None:
     lines = str(why("SELECT * WHERE SELL AS s ; BUY AS b WITHIN 10 seconds")).splitlines()
     assert "    at least 4  without the window WITHIN 10 seconds" in lines

@@ -7,6 +7,7 @@ read the events as they are, and, where results have no row numbers, the column 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
@@ -163,6 +164,20 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
             for rule, changed in edited(node, edits):
                 values = (_with(value, place, new) for new in changed)
                 yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
+
+
+def told_apart(every: Iterable[Edit]) -> Iterator[Edit]:
+    """The same, where a rule that reads as one before it says which one it is. The first keeps its
+    text, so that rules are called the same in the pattern up to each step."""
+    seen: Counter[str] = Counter()
+    for rule, trees in every:
+        seen[rule.text] += 1
+        place = seen[rule.text]
+        number = ORDINALS.get(place, f"number {place}")
+        yield rule if place == 1 else replace(rule, text=f"{rule.text}, {number}"), trees
+
+
+ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 
 
 def _nodes(value: Any) -> Iterator[tuple[int | None, Any]]:

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from cereus.errors import CereusError, QuerySyntaxError, did_you_mean
+from cereus.errors import CereusError, QuerySyntaxError, did_you_mean, switch
 from cereus.language.compiled import CompiledQuery
 from cereus.language.plugins import installed
-from cereus.language.protocol import Language, OptionKind, Options, Params
+from cereus.language.protocol import Language, Option, OptionKind, Options, Params
 from cereus.limits import Limits
 from cereus.stream import Stream
 
@@ -116,11 +117,26 @@ def _with_its_language(error: QuerySyntaxError, text: str, tried: Language) -> Q
 
 
 def _check_options(chosen: Language, options: Options) -> None:
-    for name in options:
-        if chosen.option(name) is None:
+    for name, value in options.items():
+        option = chosen.option(name)
+        if option is None:
             known = [option.name for option in chosen.options]
             hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
             raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
+        if value is not None:
+            _check_kind(option, value)
+
+
+def _check_kind(option: Option, value: Any) -> None:
+    if option.kind is OptionKind.SWITCH:
+        switch(option.name, value)
+    elif option.kind is OptionKind.TEXT and (
+        isinstance(value, bool) or not isinstance(value, str | int | float)
+    ):
+        raise CereusError(
+            f"{option.name}= is a text or a number, not a {type(value).__name__}",
+            hint=f'write {option.name}="…"',
+        )
 
 
 def _check_limits(chosen: Language, limits: Limits) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from cereus.pictures.graphs import GraphEdge, GraphNode, Picture
 
@@ -15,11 +16,26 @@ def _lines(graph: Picture) -> Iterator[str]:
     names = {node.name: f"n{place}" for place, node in enumerate(graph.nodes)}
     for node in graph.nodes:
         yield f"{names[node.name]}{_shape(node)}"
-    for edge in graph.edges:
+    for edge in _one_loop_each(graph.edges):
         yield _edge(edge, names[edge.tail], names[edge.head])
     if graph.caption:
         yield f'caption["{_text(graph.caption)}"]'
         yield "style caption fill:none,stroke:none,text-align:left"
+
+
+def _one_loop_each(edges: Iterable[GraphEdge]) -> list[GraphEdge]:
+    """The loops of a node as one: Mermaid draws them over one another, so that what is written at
+    all but the last could not be read."""
+    made: dict[object, GraphEdge] = {}
+    for place, edge in enumerate(edges):
+        at = edge.tail if edge.tail == edge.head else place
+        before = made.get(at)
+        if before is not None:
+            edge = replace(
+                edge, lines=before.lines + edge.lines, dashed=before.dashed and edge.dashed
+            )
+        made[at] = edge
+    return list(made.values())
 
 
 def _shape(node: GraphNode) -> str:

@@ -21,9 +21,8 @@ from cereus.play.request import PlayRequest, malformed, number, read_request
 from cereus.play.snippets import snippets
 from cereus.query import Query
 from cereus.report.table import cells, ranks
+from cereus.show.charts import charts_of
 from cereus.show.diagram import diagram
-from cereus.show.located import located
-from cereus.show.timeline import key_columns, matches_per_key, matches_per_time, timeline
 from cereus.sources import source
 from cereus.translate.translate import INTO, translated
 from cereus.why.html import why_html
@@ -31,7 +30,6 @@ from cereus.why.html import why_html
 MOST_MATCHES = 20_000
 """Matches that are looked for: a page cannot show more."""
 MOST_ROWS = 500
-MOST_DRAWN = 40
 EVENTS_SHOWN = 100
 MOST_COMPLETIONS = 200
 
@@ -128,25 +126,8 @@ def _batches(matches: Matches) -> Iterator[pa.RecordBatch]:
 
 def _charts(query: Query, table: pa.Table, matches: Matches) -> Iterator[Answer]:
     """Charts as Vega-Lite describes them; the browser draws them."""
-    if not len(matches):
-        return
-    when = query.compiled.stream.time
-    note = f"the first {MOST_DRAWN} matches" if len(matches) > MOST_DRAWN else ""
-    with suppress(CereusError):
-        shown = located(query, source(table, query.stream), matches, MOST_DRAWN)
-        if len(shown.events()) > len(shown):  # else every match is one event
-            aligned = timeline(shown, time=when, most=MOST_DRAWN, aligned=True)
-            yield _chart("From the first event of each match", aligned, note)
-        yield _chart("Along time", timeline(shown, time=when, most=MOST_DRAWN), note)
-    with suppress(CereusError):
-        yield _chart("Matches per time", matches_per_time(matches))
-    for key in key_columns(matches)[:1]:
-        with suppress(CereusError):
-            yield _chart(f"Matches per {key}", matches_per_key(matches, key))
-
-
-def _chart(title: str, chart: Any, note: str = "") -> Answer:
-    return {"title": title, "note": note, "spec": chart.to_dict()}
+    for each in charts_of(query, source(table, query.stream), matches):
+        yield {"title": each.title, "note": each.note, "spec": each.chart.to_dict()}
 
 
 # ---------------------------------------------------------------- about a query

@@ -64,6 +64,7 @@ STATIC = {
     "editor.js": "cereus.play.static",
     "page.css": "cereus.report",
     "table.js": "cereus.report",
+    "charts.js": "cereus.report",
 }
 """The files of the page, and the packages that they are in."""
 WHILE_TYPING = ("start", "check", "complete", "copies", "rows")

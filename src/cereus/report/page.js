@@ -7,3 +7,8 @@ if (document.getElementById("matches")) {
     ...JSON.parse(document.getElementById("rows").textContent),
   });
 }
+// The still pictures stay for paper.
+for (const figure of document.querySelectorAll("figure.chart")) {
+  await drawChart(figure.querySelector(".live"), JSON.parse(figure.querySelector("script").textContent));
+  figure.classList.add("drawn");
+}

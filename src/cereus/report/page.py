@@ -15,19 +15,16 @@ from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.query import Query
 from cereus.report.table import cells, embedded, ranks
+from cereus.show.charts import RunChart, charts_of
 from cereus.show.diagram import diagram
-from cereus.show.located import located
-from cereus.show.timeline import key_columns, matches_per_key, matches_per_time, timeline
+from cereus.show.timeline import key_columns
 from cereus.sources import Source, source
 from cereus.why.html import why_html
 
 FEW = 20
 """With at most so many matches, the page says why there are no more."""
-LEAST_COUNTED = 2
-"""With fewer matches there is nothing to count by time or by key."""
 MOST_ROWS = 2_000
 """Rows of the table; more would make the page slow."""
-MOST_DRAWN = 30
 SORTS = 'role="button" tabindex="0"'
 """Not a <button>: on paper, Chromium would not repeat the head of the table on every page."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -77,9 +74,18 @@ def _page(title: str, parts: list[str]) -> str:
             f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>",
             *parts,
             f'<p class="note">Made by Cereus {escape(cereus.__version__)}.</p>',
-            f"<script>{_file('table.js')}\n{_file('page.js')}</script></body></html>",
+            *_scripts(drawn='<figure class="chart">' in "".join(parts)),
+            "</body></html>",
         ]
     )
+
+
+def _scripts(*, drawn: bool) -> Iterator[str]:
+    """What sorts the table; and what draws the charts, nearly a megabyte, where there are any."""
+    if drawn:
+        yield f'<script type="module">{library("vl_convert").javascript_bundle()}</script>'
+    own = "\n".join(map(_file, ("table.js", "charts.js", "page.js")))
+    yield f'<script type="module">{own}</script>'
 
 
 def _file(name: str) -> str:
@@ -119,27 +125,21 @@ def _pictures(query: Query, events: Source, matches: Matches) -> Iterator[str]:
     with suppress(CereusError):
         svg = diagram(query).svg()
         yield f'<h2>The automaton</h2><div class="scroll">{svg}</div>'
-    if not len(matches):
-        return
-    time = query.compiled.stream.time
-    with suppress(CereusError):
-        shown = located(query, events, matches, MOST_DRAWN)
-        chart = timeline(shown, time=time, most=MOST_DRAWN)
-        yield f"<h2>Along time</h2>{_chart(chart)}"
-        if len(matches) > MOST_DRAWN:
-            yield f'<p class="note">The first {MOST_DRAWN} matches.</p>'
-    if len(matches) < LEAST_COUNTED:
-        return
-    with suppress(CereusError):
-        yield f"<h2>Matches per time</h2>{_chart(matches_per_time(matches))}"
-    for key in key_columns(matches)[:1]:
-        with suppress(CereusError):
-            yield f"<h2>Matches per key</h2>{_chart(matches_per_key(matches, key))}"
+    for each in charts_of(query, events, matches):
+        yield from _chart(each)
 
 
-def _chart(chart: Any) -> str:
-    svg = library("vl_convert").vegalite_to_svg(chart.to_dict())
-    return f'<div class="scroll">{svg}</div>'
+def _chart(drawn: RunChart) -> Iterator[str]:
+    """As a still picture, for paper and for readers without scripts, and as what the page draws
+    one from that zooms."""
+    yield f"<h2>{escape(drawn.title)}</h2>"
+    spec = drawn.chart.to_dict()
+    still = library("vl_convert").vegalite_to_svg(spec)
+    yield f'<figure class="chart"><div class="still scroll">{still}</div><div class="live"></div>'
+    del spec["$schema"]  # an address, which would only be read and not asked
+    yield f'<script type="application/json">{embedded(spec)}</script></figure>'
+    if drawn.note:
+        yield f'<p class="note">{escape(drawn.note)}</p>'
 
 
 def _table(matches: Matches) -> Iterator[str]:

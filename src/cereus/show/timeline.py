@@ -4,7 +4,7 @@ when, and of which key."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -12,15 +12,20 @@ import pyarrow as pa
 from cereus.errors import CereusError
 from cereus.matches import Matches, expressible
 from cereus.pictures.graphs import library
+from cereus.show.axes import along_axis, is_time, on_axis, zone_of
 from cereus.show.colours import INK, PALETTE
 from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
+from cereus.show.stretches import Stretch, stretches
+from cereus.syntax.literals import time_text
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
 SINCE = "since the first event"
 MATCH = "match"
-LABEL = "label"
-BINS = 60
+AT, LABEL, UNTIL = "~at", "~label", "~until"
+"""Fields of the charts' own: no column has such a name in a chart."""
+ZOOM = "zoom"
+"""The name of what zooms a chart, for the pages that have buttons for it."""
 ROOM = {"left": 5, "top": 5, "right": 30, "bottom": 5}
 """Around a chart, in pixels. A still picture is measured with one font and shown with another, in
 which the legend may be wider."""
@@ -28,8 +33,13 @@ TITLE_PADDING = 10
 LABEL_ROOM = 1
 """Pixels for each letter of the longest label of a lane, for the same reason: the title of the axis
 stands behind it."""
-TICKS = 8
-"""Along time, about so many: of more, labels are left out, and only the parts of seconds stay."""
+BAND = {"color": INK, "opacity": 0.35, "strokeWidth": 7, "strokeCap": "round"}
+MARK = {"size": 70, "opacity": 1, "stroke": "#fff", "strokeWidth": 0.8}
+"""With a thin border, so that a mark is told from the next behind it."""
+LONGEST_LABEL = 45
+"""Letters; Vega cuts what is longer."""
+MOST_COUNTS = 5
+"""Ticks along an axis of counts."""
 LABELS_APART = 8
 """Pixels between two labels of an axis, of which some are left out where there are many."""
 
@@ -60,35 +70,29 @@ def timeline(
     if aligned:
         events, along = _aligned(events, along), SINCE
     keys = key_columns(matches)
-    events = _labelled(events, matches, keys)
-    timed = _scale(events, along) == "temporal"
-    shown = LABEL if lanes == MATCH else lanes
-    base = alt.Chart(inline_data(plain_rows(events, along))).encode(
-        x=alt.X(
-            field_name(along),
-            type=_scale(events, along),
-            title=title,
-            scale=_spread(alt, events, along),
-            axis=alt.Axis(tickCount=TICKS) if timed else alt.Undefined,
-        ),
+    labels = _labels(events, matches, keys) if lanes == MATCH else events.column(lanes).to_pylist()
+    rows = plain_rows(events)
+    for row, value, label in zip(rows, events.column(along).to_pylist(), labels, strict=True):
+        row |= {AT: on_axis(value), LABEL: _plain(label)}
+    base = alt.Chart(inline_data(rows)).encode(
+        x=along_axis(alt, AT, events.schema.field(along).type, title),
         y=alt.Y(
-            field_name(shown),
+            LABEL,
             type="ordinal",
             title=" · ".join([MATCH, *keys]) if lanes == MATCH else lanes,
             sort=None if lanes == MATCH else _sorted(matches, events, lanes),
-            axis=_labelled_axis(alt, events.column(shown)),
+            axis=_labelled_axis(alt, labels),
         ),
     )
-    bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
-        detail=[alt.Detail("match:O")]
-    )
-    points = base.mark_circle(size=70, opacity=1).encode(
+    bands = base.mark_line(**BAND, clip=True).encode(detail=[alt.Detail("match:O")])
+    points = base.mark_circle(**MARK, clip=True).encode(
         color=_colour(alt, matches, events, shade),
         tooltip=[tooltip(alt, name) for name in events.column_names],
     )
-    count = len({*map(str, events.column(shown).to_pylist())})
+    count = len({*map(str, labels)})
     shaped = (bands + points).properties(width=640, height=lane_height(count))
-    return _styled(shaped).interactive(bind_y=False)
+    zoom = alt.selection_interval(name=ZOOM, bind="scales", encodings=["x"])
+    return _styled(shaped).add_params(zoom)
 
 
 def lane_height(count: int) -> int:
@@ -96,17 +100,10 @@ def lane_height(count: int) -> int:
     return max(count, 2) * 20
 
 
-def _labelled_axis(alt: Any, labels: pa.ChunkedArray) -> Any:
+def _labelled_axis(alt: Any, labels: Iterable[Any]) -> Any:
     """An axis whose title stands clear of the longest of its labels."""
-    longest = max((len(str(_plain(each))) for each in labels.to_pylist()), default=0)
-    return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * longest)
-
-
-def _spread(alt: Any, events: pa.Table, along: str) -> Any:
-    """Numbers need not begin at 0; times never do."""
-    if _scale(events, along) == "temporal":
-        return alt.Scale(padding=12)
-    return alt.Scale(zero=False, nice=False, padding=12)
+    longest = max((len(str(_plain(each))) for each in labels), default=0)
+    return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * min(longest, LONGEST_LABEL))
 
 
 def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
@@ -125,10 +122,12 @@ def _title(matches: Matches, events: pa.Table, along: str, *, aligned: bool) -> 
     """What the axis counts, in which unit: `ts (ms)`, `seconds since the first event`."""
     stream = matches.query.stream
     timed = along == stream.time
-    unit = "seconds" if _scale(events, along) == "temporal" else (stream.unit if timed else None)
+    kind = events.schema.field(along).type
+    unit = "seconds" if is_time(kind) else (stream.unit if timed else None)
     if aligned:
         return f"{unit or ('positions' if along == 'position' else along)} {SINCE}"
-    return f"{along} ({stream.unit})" if timed and stream.unit is not None else along
+    note = zone_of(kind) or (stream.unit if timed else None)
+    return along if note is None else f"{along} ({note})"
 
 
 def key_columns(matches: Matches) -> list[str]:
@@ -137,12 +136,16 @@ def key_columns(matches: Matches) -> list[str]:
     return [name for name in names if name in matches.table.column_names]
 
 
-def _labelled(events: pa.Table, matches: Matches, keys: list[str]) -> pa.Table:
-    """With what stands before each line: the number of the match, and its key."""
+def _labels(events: pa.Table, matches: Matches, keys: list[str]) -> list[str]:
+    """What stands before the lane of each event: the number of the match, and its key."""
     values = matches.table.select(keys).to_pylist() if keys else []
     numbers = events.column("match").to_pylist()
-    labels = [" · ".join([str(n), *(str(values[n][key]) for key in keys)]) for n in numbers]
-    return events.append_column(LABEL, pa.array(labels, pa.string()))
+    return [" · ".join([str(n), *(_named(values[n][key]) for key in keys)]) for n in numbers]
+
+
+def _named(key: Any) -> str:
+    """A key as people write it."""
+    return "null" if key is None else str(_plain(key))
 
 
 def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
@@ -177,12 +180,35 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     alt = altair_module()
     table = expressible(matches.table)
     _check(table, (time,))
-    kind = _scale(table, time)
-    values = [{field_name(time): _on_axis(value)} for value in table.column(time).to_pylist()]
-    chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
-    x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
-    y = alt.Y("count()", title="matches", axis=_counting_axis(alt))
-    return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
+    kind = table.schema.field(time).type
+    counted = stretches(map(on_axis, table.column(time).to_pylist()), timed=is_time(kind))
+    chart = alt.Chart(inline_data([_bar(each, kind) for each in counted]))
+    zone = zone_of(kind)
+    encoded = chart.mark_bar(color=PALETTE[0], binSpacing=1).encode(
+        x=along_axis(alt, AT, kind, time if zone is None else f"{time} ({zone})", bin="binned"),
+        x2=UNTIL,
+        y=alt.Y(
+            "matches:Q", title="matches", axis=_counting_axis(alt, [each.count for each in counted])
+        ),
+        tooltip=[tooltip(alt, name) for name in ("from", "to", "matches")],
+    )
+    return _styled(encoded.properties(width=640, height=160))
+
+
+def _bar(stretch: Stretch, kind: pa.DataType) -> dict[str, Any]:
+    first, last = (
+        time_text(datetime.fromtimestamp(each / 1000, UTC).replace(tzinfo=None))
+        if is_time(kind)
+        else f"{each:,}"
+        for each in (stretch.begin, stretch.end)
+    )
+    return {
+        AT: stretch.begin,
+        UNTIL: stretch.end,
+        "from": first,
+        "to": last,
+        "matches": stretch.count,
+    }
 
 
 def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
@@ -194,15 +220,16 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     field = field_name(key)
     values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
-    keys = pa.chunked_array([[str(each[field]) for each in values]], pa.string())
+    keys = [each[field] for each in values]
     y = alt.Y(field, type="nominal", sort="-x", title=key, axis=_labelled_axis(alt, keys))
-    x = alt.X("matches:Q", axis=_counting_axis(alt))
+    x = alt.X("matches:Q", axis=_counting_axis(alt, [each["counts"] for each in largest]))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
 
 
-def _counting_axis(alt: Any) -> Any:
+def _counting_axis(alt: Any, counts: Iterable[int]) -> Any:
     """An axis of whole numbers."""
-    return alt.Axis(tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label", format=",d")
+    most = max(counts, default=1)
+    return alt.Axis(tickMinStep=1, tickCount=min(most, MOST_COUNTS), format=",d")
 
 
 def _styled(chart: Any) -> Any:
@@ -237,20 +264,12 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
     return events.append_column(SINCE, pa.array(since))
 
 
-def plain_rows(events: pa.Table, along: str | None = None) -> list[dict[str, Any]]:
-    """Plain values, as Vega reads them; `along` is the column of the axis of numbers."""
+def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
+    """Plain values, as Vega reads them."""
     return [
-        {
-            field_name(name): _on_axis(value) if name == along else _plain(value)
-            for name, value in row.items()
-        }
+        {field_name(name): _plain(value) for name, value in row.items()}
         for row in events.to_pylist()
     ]
-
-
-def _on_axis(value: Any) -> Any:
-    """A number or a time, as an axis has it: of a large number, one near it."""
-    return value if isinstance(value, int) else _plain(value)
 
 
 def _plain(value: Any) -> Any:
@@ -261,11 +280,6 @@ def _plain(value: Any) -> Any:
         return ", ".join(map(str, value))
     if isinstance(value, dict):
         return ", ".join(f"{name}: {part}" for name, part in value.items())
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
+    if isinstance(value, datetime):
+        return time_text(value)
     return value if isinstance(value, int | float | str | bool) or value is None else str(value)
-
-
-def _scale(events: pa.Table, name: str) -> str:
-    kind = events.schema.field(name).type
-    return "temporal" if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else "quantitative"

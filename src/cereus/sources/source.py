@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import CereusError, DataError
+from cereus.errors import DataError, switch
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
 from cereus.sources.scan import Scan, scan
@@ -95,10 +95,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return data
     if isinstance(data, Mapping) and stream.stream is not None:
         data = _merged({str(name): to_table(part) for name, part in data.items()}, stream)
-    if not isinstance(sort, bool | np.bool_):
-        raise CereusError(
-            f"sort= is True or False, not a {type(sort).__name__}", hint="write sort=True"
-        )
+    sort = switch("sort", sort)
     if is_path(data) and not sort:
         described = scan(data if isinstance(data, Files) else Files(data))
         return Source(described.schema, scan=described)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, switch
 from cereus.language.compiled import EventwiseQuery
 from cereus.language.pattern import PatternQuery
 from cereus.many import QuerySet
@@ -104,6 +104,14 @@ def match(
     Names and types are checked here. What only the values show (a null time) is raised by the
     action that runs the query, as Spark's PythonException with the message of Cereus inside.
     """
+    for option, value in (
+        ("flat", flat),
+        ("eager", eager),
+        ("late", late),
+        ("events", events),
+        ("push_down", push_down),
+    ):
+        switch(option, value)
     options: dict[str, Any] = {"events": events, "columns": columns, "tie": tie, "order": order}
     options |= {"parallelism": parallelism, "split": split, "push_down": push_down}
     if isinstance(query, QuerySet | Mapping | list | tuple):

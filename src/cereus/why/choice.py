@@ -24,7 +24,7 @@ from cereus.why.running.events import EventTable
 from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.tally import SHARES
 
-MOST_WORK, LEAST_TRIED = 600, 8
+MOST_WORK, LEAST_TRIED = 600, 3
 """Conditions between events, in all queries that are tried together; and rules that are tried
 however many conditions their queries have."""
 MOST_FINDS = 500

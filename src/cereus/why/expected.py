@@ -165,7 +165,7 @@ def _blamed(
 def _fewest(
     anatomy: Anatomy, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
 ) -> Sequence[QueryRule] | None:
-    """Few rules without which the events are a match: one, else two where there are few pairs,
+    """Few rules without which the events are a match: one, else two, where there are few pairs,
     else as few as are left when others are put back."""
     wanted = _Wanted(anatomy, rows, events)
     limit: LimitError | None = None
@@ -181,9 +181,10 @@ def _fewest(
 
 
 def _tried(rules: Sequence[QueryRule]) -> Iterator[Sequence[QueryRule]]:
-    """What is left out: one rule, two, all. With many rules there are too many pairs."""
-    yield from combinations(rules, 1)
+    """What is left out: one rule, two, all. Of many rules it is all at once: to plan the query
+    anew without each of them would take too long."""
     if comb(len(rules), 2) <= MOST_PAIRS:
+        yield from combinations(rules, 1)
         yield from combinations(rules, 2)
     yield rules
 

@@ -128,6 +128,7 @@ class EventConditions:
     def __init__(self, anatomy: Anatomy, tests: Iterable[EventTest], events: EventTable) -> None:
         self.anatomy, self.events = anatomy, events
         self._tests: dict[ex.Expression, list[EventTest]] = {}
+        self._alone: dict[int, frozenset[ex.Expression]] = {}
         for test in dict.fromkeys(tests):
             for condition in test.conditions:
                 self._tests.setdefault(condition, []).append(test)
@@ -149,11 +150,14 @@ class EventConditions:
         return all(self._is_implied(condition, test) for test in self._tests[condition])
 
     def _is_implied(self, condition: ex.Expression, test: EventTest) -> bool:
-        if test.negated:
-            return False
-        pair = (test, test.without(condition))
-        with_it, without_it = self.events.tested.each_passing(pair)
-        return bool((with_it == without_it).all())
+        return not test.negated and condition not in self._failed_alone(test)
+
+    def _failed_alone(self, test: EventTest) -> frozenset[ex.Expression]:
+        """The conditions of a test that some event fails while it satisfies all others. A test may
+        have hundreds, and each of them is asked about."""
+        if id(test) not in self._alone:
+            self._alone[id(test)] = self.events.tested.failed_alone(test)
+        return self._alone[id(test)]
 
     def centres_without(self, condition: ex.Expression) -> Centres | None:
         """Where events stand one of which every match has that the query has without one of these

@@ -245,13 +245,8 @@ async function showMatches(reply) {
 }
 
 async function draw(place, spec) {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  spec.width = "container";
-  spec.config.legend = { ...spec.config.legend, orient: "top" };
-  // `ast`: expressions are interpreted, so that the page may refuse scripts in texts
-  const options = { ast: true, actions: false, renderer: "svg", tooltip: { theme: dark ? "dark" : "light" } };
   if (!window.vegaEmbed) await new Promise((drawn) => window.addEventListener("load", drawn, { once: true }));
-  await window.vegaEmbed(place, spec, options);
+  await drawChart(place, spec);
 }
 
 const loaders = {

@@ -96,6 +96,15 @@ class TestedEvents:
             self._passing[test] = ~passed if test.negated else passed
         return self._passing[test]
 
+    def failed_alone(self, test: EventTest) -> frozenset[Expression]:
+        """The conditions of a test that the events of some kind fail, and no other one of it."""
+        conditions = dict.fromkeys(self.conditions(test))
+        for condition in conditions:
+            self.satisfying(condition)
+        failed = {each: ~self._holds[each] for each in conditions}
+        alone = sum(map(np.uint32, failed.values()), np.zeros(self._size, np.uint32)) == 1
+        return frozenset(each for each, missed in failed.items() if (missed & alone).any())
+
     def any_of(self, tests: Iterable[EventTest]) -> Mask:
         """The kinds of events that pass one of several tests."""
         every = self.each_passing(tests)

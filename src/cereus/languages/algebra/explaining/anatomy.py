@@ -20,6 +20,7 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
+    told_apart,
 )
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.text import tau_text, to_text
@@ -35,7 +36,7 @@ def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
-    for rule, trees in edited(query.written, _edits):
+    for rule, trees in told_apart(edited(query.written, _edits)):
         yield Loosened(rule, tuple(map(query.of, trees)))
 
 
@@ -75,7 +76,7 @@ def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
         prefix = _prefix(query.written, count)
         alone = _is_one_event(prefix) and not query.merge_ties
         tests = tuple(_tests(unit, schema))
-        yield Step(_name(unit), tests, query.of(prefix), alone=alone)
+        yield Step(to_text(unit), tests, query.of(prefix), alone=alone)
 
 
 def _is_one_event(expression: algebra.EventExpression) -> bool:
@@ -83,10 +84,6 @@ def _is_one_event(expression: algebra.EventExpression) -> bool:
     while isinstance(expression, algebra.TemporalRestriction):
         expression = expression.body
     return isinstance(expression, algebra.Primitive)
-
-
-def _name(unit: algebra.EventExpression) -> str:
-    return unit.name if isinstance(unit, algebra.Primitive) else to_text(unit)
 
 
 def _units(expression: algebra.EventExpression) -> Iterator[algebra.EventExpression]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cereus.explain.diagram import MOST_STATES
-from cereus.explain.dot import escaped, legend
+from cereus.explain.dot import FONTS, escaped, graph, legend
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 from cereus.languages.match_recognize.print import value_text, variable_text
@@ -16,7 +16,7 @@ RANKS = "1, 2, …: the way that is tried first, then the others"
 def dot(clause: tree.Clause, automaton: RowAutomaton) -> str:
     """States are variables; moves carry their rank of preference where there are several. Below
     stands what the variables ask."""
-    return "\n".join(["digraph pattern {", *_lines(automaton), *_legend(clause, automaton), "}"])
+    return graph("pattern", [FONTS, *_lines(automaton), *_legend(clause, automaton)])
 
 
 def _legend(clause: tree.Clause, automaton: RowAutomaton) -> Iterator[str]:
@@ -29,26 +29,26 @@ def _legend(clause: tree.Clause, automaton: RowAutomaton) -> Iterator[str]:
     if any(len(moves) > 1 for moves in (automaton.begin[1], *automaton.moves)):
         lines.append(RANKS)
     if lines:
-        yield f'  label="{legend(lines)}";'
+        yield f'label="{legend(lines)}";'
 
 
 def _lines(automaton: RowAutomaton) -> Iterator[str]:
-    yield "  rankdir=LR;"
-    yield '  begin [shape=point]; done [shape=doublecircle, label=""];'
+    yield "rankdir=LR;"
+    yield 'begin [shape=point]; done [shape=doublecircle, label=""];'
     for q, label in enumerate(automaton.labels[:MOST_STATES]):
         style = ", style=dashed" if automaton.excluded[q] else ""
-        yield f'  s{q} [shape=circle, label="{escaped(label)}"{style}];'
+        yield f's{q} [shape=circle, label="{escaped(label)}"{style}];'
     if len(automaton.labels) > MOST_STATES:
-        yield '  more [label="…", style=dashed];'
+        yield 'more [label="…", style=dashed];'
     yield from _moves("begin", automaton.begin[1])
     for q, moves in enumerate(automaton.moves[:MOST_STATES]):
         yield from _moves(f"s{q}", moves)
         if automaton.ends[q] and DONE not in moves:
-            yield f'  s{q} -> done [label="$"];'
+            yield f's{q} -> done [label="$"];'
 
 
 def _moves(source: str, moves: Sequence[int]) -> Iterator[str]:
     for rank, target in enumerate(moves[:MOST_STATES], 1):
         to = "done" if target == DONE else f"s{target}" if target < MOST_STATES else "more"
         label = f' [label="{rank}"]' if len(moves) > 1 else ""
-        yield f"  {source} -> {to}{label};"
+        yield f"{source} -> {to}{label};"

@@ -10,8 +10,18 @@ import pyarrow as pa
 
 from cereus.expr.print import condition_text
 from cereus.expr.tree import And
-from cereus.language.anatomy import Anatomy, Edit, Loosened, QueryRule, RuleKind, Step, edited
+from cereus.language.anatomy import (
+    Anatomy,
+    Edit,
+    Loosened,
+    QueryRule,
+    RuleKind,
+    Step,
+    edited,
+    told_apart,
+)
 from cereus.languages.par import tree as par
+from cereus.languages.par.text import atom_text
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import conjuncts
 from cereus.syntax.tree import rebuild
@@ -33,7 +43,7 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: ParQuery) -> Iterator[Loosened]:
-    for rule, trees in edited(query.program, _edits):
+    for rule, trees in told_apart(edited(query.program, _edits)):
         yield Loosened(rule, tuple(map(query.of, trees)))
 
 
@@ -62,7 +72,7 @@ def _steps(query: ParQuery, schema: pa.Schema | None) -> Iterator[Step]:
     marked = query.of(_marked(_without_outputs(query.program), atoms))
     for mark, atom in atoms.items():
         test = event_test(atom.type, atom.condition, schema)
-        yield Step(atom.type or "*", (test,), marked, mark=mark)
+        yield Step(atom_text(atom), (test,), marked, mark=mark)
 
 
 def _without_outputs(program: par.Program) -> par.Program:

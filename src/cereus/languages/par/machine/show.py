@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from cereus.explain.dot import escaped, graph
+from cereus.explain.dot import FONTS, escaped, graph
 from cereus.languages.par.machine.alphabet import describe, occurrences
 from cereus.languages.par.tree import Completion
 from cereus.syntax.literals import quote_name
@@ -30,13 +30,14 @@ def machine_text(machine: Machine) -> str:
 
 
 def machine_dot(machine: Machine) -> str:
-    """The machine as a DOT graph, drawn as in Fig. 1."""
-    lines = ["rankdir=LR;", "node [shape=circle];", "start [shape=point];", "start -> q0;"]
+    """The machine as a DOT graph, drawn as in Fig. 1. Completions are words, as in results: not
+    every font has their signs."""
+    lines = [FONTS, "rankdir=LR;", "node [shape=circle];", "start [shape=point];", "start -> q0;"]
     for state in range(machine.states):
         style = ", style=dashed" if machine.silent[state] else ""
         tip = escaped(machine.labels[state])
         lines.append(f'{state_name(state)} [tooltip="{tip}"{style}];')
-        for events, shown, after in steps(machine, state):
+        for events, shown, after in steps(machine, state, in_words):
             label = escaped(f"{events}{shown}")
             lines.append(f'{state_name(state)} -> {state_name(after)} [label="{label}"];')
     return graph("machine", lines)
@@ -46,13 +47,15 @@ def state_name(state: int) -> str:
     return f"q{state}"
 
 
-def steps(machine: Machine, state: int) -> list[tuple[str, str, int]]:
+def steps(
+    machine: Machine, state: int, written: Callable[[Completion], str] = lambda each: each.symbol
+) -> list[tuple[str, str, int]]:
     """The steps of a state that change something: at which events, what is shown, and where to."""
     alike: dict[tuple[str, int], list[str]] = defaultdict(list)
     for event, symbol in occurrences(machine.atoms):
         output, completion, after = machine.step(state, symbol)
         if after != state or output or completion:
-            alike[observation_text(output, completion), after].append(
+            alike[observation_text(output, completion, written), after].append(
                 describe(event, machine.atoms)
             )
     return [
@@ -61,10 +64,18 @@ def steps(machine: Machine, state: int) -> list[tuple[str, str, int]]:
     ]
 
 
-def observation_text(output: frozenset[str], completion: Completion) -> str:
+def in_words(completion: Completion) -> str:
+    return completion.name.lower()
+
+
+def observation_text(
+    output: frozenset[str],
+    completion: Completion,
+    written: Callable[[Completion], str] = lambda each: each.symbol,
+) -> str:
     """`A, B ⊤`: the outputs, and the completion unless it is incomplete."""
     names = ", ".join(quote_name(name) for name in sorted(output))
-    return f"{names} {completion.symbol if completion else ''}".strip()
+    return f"{names} {written(completion) if completion else ''}".strip()
 
 
 def shortened(label: str) -> str:

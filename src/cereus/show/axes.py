@@ -1,0 +1,76 @@
+"""Axes of time: labels that say a time as a person reads it, however far a chart is zoomed in."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pyarrow as pa
+
+TICKS = 8
+"""Along time, about so many: of more, labels are left out, and only the parts of seconds stay."""
+PADDING = 12
+FORMATS = {
+    "year": "%Y",
+    "quarter": "%b %Y",
+    "month": "%b %Y",
+    "week": "%-d %b",
+    "date": "%-d %b",
+    "hours": "%H:%M",
+    "minutes": "%H:%M",
+    "seconds": "%H:%M:%S",
+    "milliseconds": "%H:%M:%S.%L",
+}
+"""What is written at a tick, by what it begins. Vega's own labels leave the hour and the minute
+out where these are the same, and know no afternoon."""
+DAY = "%-d %b %Y"
+"""What stands below the first label."""
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """A point in time, which has hours and minutes; other columns are numbers."""
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def axis_type(kind: pa.DataType) -> str:
+    return "temporal" if is_time(kind) else "quantitative"
+
+
+def zone_of(kind: pa.DataType) -> str | None:
+    """The zone that times are shown in: the one that they are given in, if any."""
+    return kind.tz if pa.types.is_timestamp(kind) else None
+
+
+def on_axis(value: Any) -> Any:
+    """A number, or a time as an axis has it: milliseconds of what the clock shows where the times
+    are from, so that no browser moves them into its own zone. Of a large number, one near it."""
+    if isinstance(value, date):
+        clock = (
+            value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        )
+        return clock.replace(tzinfo=UTC).timestamp() * 1000
+    return value if isinstance(value, int | float) or value is None else float(value)
+
+
+def along_axis(alt: Any, field: str, kind: pa.DataType, title: str, **more: Any) -> Any:
+    """An axis of times or of numbers, which need not begin at 0."""
+    timed = is_time(kind)
+    return alt.X(
+        field,
+        type=axis_type(kind),
+        title=title,
+        scale=_times(alt) if timed else alt.Scale(zero=False, nice=False, padding=PADDING),
+        axis=time_axis(alt) if timed else alt.Undefined,
+        **more,
+    )
+
+
+def _times(alt: Any) -> Any:
+    return alt.Scale(type="utc", padding=PADDING)
+
+
+def time_axis(alt: Any) -> Any:
+    """With the day below its first label."""
+    written = f"utcFormat(datum.value, {FORMATS})"
+    first = f"[{written}, utcFormat(datum.value, '{DAY}')]"
+    return alt.Axis(tickCount=TICKS, labelExpr=f"datum.index ? {written} : {first}")
