@@ -64,9 +64,15 @@ OF_AGGREGATES = (
     "sum(CASE WHEN CLASSIFIER() = '{o}' THEN x ELSE 1 END) < 5",
     "count({o}.y) < 2 OR x > 1",
     "z <= sum({o}.z * {o}.x) / sum({o}.x) OR x > 1",
+    "max(CLASSIFIER()) = 'B' OR x > 1",
+    "min(CLASSIFIER(u)) = max(CLASSIFIER()) OR min(CLASSIFIER({o})) IS NULL OR x > 1",
+    "sum(MATCH_NUMBER()) < 6 AND avg(MATCH_NUMBER()) < 3.5",
+    "cardinality(array_agg({o}.y)) IS NULL OR cardinality(array_agg(x)) < 5",
+    "array_agg({o}.x)[2] IS NULL OR array_agg(u.x)[-2] <= x",
+    "array_agg(y)[-1] = 'p' OR array_agg({v}.x)[1] < 2",
 )
 OF_SEARCH = (
-    "max(CLASSIFIER()) = 'B' OR x > 1",
+    "max(lower(CLASSIFIER())) = 'b' OR x > 1",
     "count(CLASSIFIER(u)) < 3",
     "CASE WHEN sum(x) > 3 THEN FIRST({o}.x) ELSE x END > 0",
     "sum(x * MATCH_NUMBER()) < 6",

@@ -21,8 +21,10 @@ def compiled(condition: str, schema: pa.Schema | None) -> cereus.Query:
     "condition",
     [
         "string_agg(a.y, ',') = 'p'",
-        "array_agg(a.x)[1] = 2",
-        "max(CLASSIFIER()) = 'A'",
+        "array_agg(a.x) IS NULL",
+        "array_agg(CLASSIFIER())[1] = 'A'",
+        "max(lower(CLASSIFIER())) = 'a'",
+        "sum(a.x + MATCH_NUMBER()) > 3",
     ],
 )
 def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | None) -> None:
@@ -43,6 +45,12 @@ def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | 
         "x > FIRST(a.x, 500)",
         "count(a.y) > 3",
         "count_if(CLASSIFIER() = 'A') > 3",
+        "max(CLASSIFIER()) = 'A'",
+        "min(CLASSIFIER()) LIKE 'A%' AND x > 1",
+        "sum(MATCH_NUMBER()) > 3",
+        "array_agg(a.x)[2] = 2",
+        "array_agg(a.x)[-3] = 2",
+        "cardinality(array_agg(a.y)) > 2",
         "sqrt(x + a.x) > 2",
     ],
 )

@@ -22,9 +22,9 @@ COMPILED = COUNTS | {
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
     "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles of a variable that comes again, the least and the greatest CLASSIFIER(), "
-    "aggregates of MATCH_NUMBER()); runs are tried one by one, in "
-    "Python, and Limits(steps_per_event=…) says when to stop"
+    "percentiles of a variable that comes again, aggregates of what is computed from CLASSIFIER() "
+    "or MATCH_NUMBER()); runs are tried one by one, in Python, and Limits(steps_per_event=…) says "
+    "when to stop"
 )
 
 
@@ -34,8 +34,35 @@ def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
         isinstance(node, tree.Taken)
         or (isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton))
         for each in clause.define
-        for node in each.condition.walk()
+        for node in _not_rewritten(each.condition)
     )
+
+
+def _not_rewritten(condition: ex.Expression) -> Iterator[ex.Expression]:
+    """A condition and its parts, but for what is computed by other means (`match/rewriting.py`)."""
+    parts = [condition]
+    while parts:
+        part = parts.pop()
+        if not _is_rewritten(part):
+            yield part
+            parts.extend(part.children())
+
+
+def _is_rewritten(node: ex.Expression) -> bool:
+    match node:
+        case tree.Taken("cardinality", tree.Aggregate("array_agg")):
+            return True
+        case tree.Taken("element_at", tree.Aggregate("array_agg", (list_of,)), (key,)):
+            return bool(key.value) and not any(map(_is_told_by_match, list_of.walk()))
+        case tree.Aggregate("count" | "sum" | "avg" | "min" | "max", (tree.MatchNumber(),)):
+            return True
+        case tree.Aggregate("min" | "max", (tree.Classifier(),)):
+            return True
+    return False
+
+
+def _is_told_by_match(node: ex.Expression) -> bool:
+    return isinstance(node, tree.MatchNumber | tree.Classifier)
 
 
 def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:

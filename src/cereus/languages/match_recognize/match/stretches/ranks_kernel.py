@@ -58,10 +58,12 @@ class RanksOfRows:
         """A percentile of these rows, which have some values."""
         cython.declare(low=cython.double, high=cython.double, place=cython.longlong)
         low = self.beside(number, first, end, False)
+        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
+        if place % self.parts[number, codes.DENOMINATOR] == 0:
+            return low
         high = self.beside(number, first, end, True)
         if low == high:
             return low
-        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
         return _between(
             low,
             high,
