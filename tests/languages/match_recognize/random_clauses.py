@@ -70,6 +70,9 @@ OF_AGGREGATES = (
     "cardinality(array_agg({o}.y)) IS NULL OR cardinality(array_agg(x)) < 5",
     "array_agg({o}.x)[2] IS NULL OR array_agg(u.x)[-2] <= x",
     "array_agg(y)[-1] = 'p' OR array_agg({v}.x)[1] < 2",
+    "array_join(array_agg(CLASSIFIER()), '') <> 'AB' AND x < 3",
+    "string_agg({v}.y, '-') = 'p' OR x = 2",
+    "NOT string_agg(y, '') LIKE '%pp%'",
 )
 OF_SEARCH = (
     "max(lower(CLASSIFIER())) = 'b' OR x > 1",
@@ -78,9 +81,9 @@ OF_SEARCH = (
     "sum(x * MATCH_NUMBER()) < 6",
     "coalesce(LAST({o}.x), x) < 2",
     "max_by(CLASSIFIER(), x) = '{o}' OR x > 1",
-    "array_join(array_agg(CLASSIFIER()), '') <> 'AB' AND x < 3",
+    "lower(array_join(array_agg(CLASSIFIER()), '')) <> 'ab' AND x < 3",
     "median({v}.x) > 1 OR percentile({o}.z, 0.75) < 1",
-    "string_agg({v}.y, '-') = 'p' OR x = 2",
+    "string_agg({v}.y, '-') >= 'p' OR x = 2",
     "element_at(multimap_agg(y, CLASSIFIER()), 'p') IS NOT NULL AND x < 3",
     "histogram(CLASSIFIER())['{o}'] = 2 OR x > 1",
     "array_join(min_by({v}.x, {v}.z, 2), '-') <> '1-2'",

@@ -21,10 +21,10 @@ COMPILED = COUNTS | {
 }
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
-    "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles of a variable that comes again, aggregates of what is computed from CLASSIFIER() "
-    "or MATCH_NUMBER()); runs are tried one by one, in Python, and Limits(steps_per_event=…) says "
-    "when to stop"
+    "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, parts "
+    "of texts, percentiles of a variable that comes again, aggregates of what is computed from "
+    "CLASSIFIER() or MATCH_NUMBER()); runs are tried one by one, in Python, and "
+    "Limits(steps_per_event=…) says when to stop"
 )
 
 
@@ -58,7 +58,26 @@ def _is_rewritten(node: ex.Expression) -> bool:
             return True
         case tree.Aggregate("min" | "max", (tree.Classifier(),)):
             return True
+        case ex.Like(text) | ex.IsNull(text) | ex.In(text):
+            return _is_text(text)
+        case ex.Comparison("=" | "!=", left, right):
+            return any(
+                _is_text(text) and isinstance(other, ex.Literal)
+                for text, other in ((left, right), (right, left))
+            )
     return False
+
+
+def _is_text(node: ex.Expression) -> bool:
+    """Whether this is a text of several rows, of which states can be remembered."""
+    match node:
+        case tree.Aggregate("string_agg" | "listagg"):
+            read: tuple[ex.Expression, ...] = node.arguments
+        case tree.Taken("array_join", tree.Aggregate("array_agg", arguments)):
+            read = arguments
+        case _:
+            return False
+    return not any(isinstance(each, tree.MatchNumber) for of in read for each in of.walk())
 
 
 def _is_told_by_match(node: ex.Expression) -> bool:

@@ -3,7 +3,8 @@ kernel knows.
 
 `cardinality(array_agg(a.x))` is a count, `array_agg(a.x)[2]` the second row of a, the greatest
 `CLASSIFIER()` the last of the names that rows have been mapped to, and a sum of `MATCH_NUMBER()` so
-many times that number. What is not here stays as it is, and is searched in Python.
+many times that number. A text is NULL where nothing can be said of it. What is not here stays as it
+is, and is searched in Python.
 """
 
 from __future__ import annotations
@@ -29,13 +30,24 @@ def rewritten(clause: tree.Clause, formula: Formula) -> Formula:
         return attribute(leaves.setdefault(leaf, len(leaves)))
 
     def replaced(node: ex.Expression) -> ex.Expression:
-        if isinstance(node, ex.Attribute):
-            leaf = formula.leaves[int(node.path[0])]
-            return _computed(leaf, placed) or placed(leaf)
+        match node:
+            case ex.Attribute((name,)):
+                leaf = formula.leaves[int(name)]
+                return _computed(leaf, placed) or placed(leaf)
+            case ex.IsNull(ex.Attribute((name,))) if is_text(formula.leaves[int(name)]):
+                return ex.IsNull(ex.Like(placed(formula.leaves[int(name)]), "%"))
         return ex.rebuild(node, replaced)
 
     expression = _by_cases(clause, formula, formula.expression, placed, replaced)
     return Formula(expression, tuple(leaves))
+
+
+def is_text(leaf: Leaf) -> bool:
+    """Whether a leaf is a text of several rows, of which only tests are computed."""
+    if not isinstance(leaf, values.Over):
+        return False
+    joined = [then.function for then in leaf.then] == ["array_join"]
+    return leaf.function == "string_agg" or (leaf.function == "array_agg" and joined)
 
 
 def _computed(leaf: Leaf, placed: Placed) -> ex.Expression | None:

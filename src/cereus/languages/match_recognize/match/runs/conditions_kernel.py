@@ -1,6 +1,7 @@
 """Slots of runs, and conditions that are computed with them.
 
-A slot holds a row, a count, a sum or an extreme of the rows of a variable so far; a row that is
+A slot holds a row, a count, a sum, an extreme or the state of a text of the rows of a variable so
+far; a row that is
 mapped to it updates them. Conditions are operations on registers, with NULL as SQL has it: a
 register is known or not.
 """
@@ -98,6 +99,10 @@ class SlotConditions:
                     self.float_cells[side, run, slot] += self.floats[size, row]
                 elif kind == codes.SPREAD:
                     self.spread(side, run, slot, size, of, row)
+                elif kind == codes.TEXT_STEP:
+                    self.cells[side, run, slot] = self.ints[
+                        of, self.cells[side, run, slot] + self.ints[size, row]
+                    ]
                 elif kind >= codes.MOST_ROW:
                     at = self.cells[side, run, slot]
                     if at == self.none or self.is_better(kind, size, row, at):

@@ -364,6 +364,8 @@ class LeapingRuns(RememberingRuns):
                     return True
             elif kind >= codes.LAST_ROWS:
                 continue
+            elif kind == codes.TEXT_STEP:
+                return True
             elif kind >= codes.MOST_ROW:
                 if not self.stretches.keeps_row(
                     kind, column, self.cells[here, run, self.updates[k, codes.UPDATE_SLOT]], block

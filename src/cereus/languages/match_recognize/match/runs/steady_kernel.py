@@ -80,8 +80,7 @@ class SteadyRuns(StillRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Pass rows from `row` on that change nothing, where runs wait in loops, and say how many.
-        """
+        """Pass rows from `row` on that change nothing, and say how many. Runs wait in loops."""
         if self.has_steady and self.are_steady(here):
             return self.steady_rows(here, start, row, high)
         return StillRuns.passed_rows(self, here, count, start, row, high)

@@ -93,9 +93,12 @@ class StillRuns(LeapingRuns):
                 self.pass_row(here, at)
                 at += 1
                 self.work += count
-                if self.remembers and self.looks_up(start, at):
-                    if self.is_known_dead(here, start, at):
-                        return at - row
+                if (
+                    self.remembers
+                    and self.looks_up(start, at)
+                    and self.is_known_dead(here, start, at)
+                ):
+                    return at - row
                 if at & ((1 << codes.BLOCK_BITS) - 1) == 0:
                     limit = max(limit, 1)
                     if self.gives_up(here, start, at, high):
@@ -161,8 +164,8 @@ class StillRuns(LeapingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether at a row each loop goes round, and nothing else goes on. The last row of a partition is always read: the match may
-        end behind it."""
+        """Whether at a row each loop goes round, and nothing else goes on. The last row of a
+        partition is always read: the match may end behind it."""
         j: cython.Py_ssize_t
         if row + 1 >= high:
             return False
@@ -190,7 +193,9 @@ class StillRuns(LeapingRuns):
             return False
         if self.prunes and not self.in_time(start, row, loop):
             return False
-        if self.again[loop] >= 0 and not self.may_reach(loop, self.cells[here, run, self.slots - 1]):
+        if self.again[loop] >= 0 and not self.may_reach(
+            loop, self.cells[here, run, self.slots - 1]
+        ):
             return False
         if self.code_starts[label] == self.code_starts[label + 1]:
             return True
@@ -217,6 +222,8 @@ class StillRuns(LeapingRuns):
             return False
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             state = self.moves[m]
+            if state < 0 and m < self.again[loop]:
+                return True  # it ends rather than go on
             if state < 0 or m == self.again[loop] or not self.alive[self.sets[row], state]:
                 continue
             if state == loop:

@@ -31,7 +31,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 class SlotColumns:
     """The columns so far; a match has at most `most_rows` rows. A column of labels has an entry for
     each variable, not for each row; one that is `ranked` holds the places of values among those of
-    all rows."""
+    all rows. Columns have room for `least` entries."""
 
     def __init__(
         self,
@@ -39,10 +39,11 @@ class SlotColumns:
         variables: Sequence[str],
         room: int | None = None,
         most_rows: int = 0,
+        least: int = 0,
     ) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
-        self.width = max(len(rows) if room is None else room, len(variables)) + 1
+        self.width = max(len(rows) if room is None else room, len(variables), least) + 1
         self.most_rows = max(self.width, most_rows)
         self.of_labels: set[int] = set()
         self.ranked = False
@@ -114,6 +115,20 @@ class SlotColumns:
             self.numbers.append(ones if number is None else self.numbers[number])
             self.valid.append(valid if number is None else valid & self.valid[number])
             self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
+        return self.known_columns[key][0]
+
+    def of_places(self, key: Any, numbers: npt.NDArray[np.int64], first: bool = True) -> int:
+        """A column of numbers that are looked up by their places, as those of labels are; the
+        first may be NULL."""
+        if key not in self.known_columns:
+            padded = filled(self.width, 0, np.int64)
+            padded[: len(numbers)] = numbers
+            valid = filled(self.width, True, np.bool_)
+            valid[0] = first
+            self.numbers.append(padded)
+            self.valid.append(valid)
+            self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
+            self.of_labels.add(len(self.valid) - 1)
         return self.known_columns[key][0]
 
     def refuse_large_sums(self, number: int) -> None:

@@ -310,7 +310,7 @@ class QuietStretches(BoundedRegisters):
         if (not by_label and not by_loop) or (kind == codes.FIRST_ROWS and at != self.none):
             self._exactly(to, column, at)
             return True
-        if kind == codes.FIRST_ROWS:
+        if kind == codes.FIRST_ROWS or kind == codes.TEXT_STEP:
             return False
         if kind >= codes.MOST_ROW:
             if not self.keeps_row(
