@@ -31,8 +31,9 @@ SEARCHED = (
 def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
     """Whether the text alone tells that a clause is searched in Python."""
     return any(
-        isinstance(node, tree.Taken)
-        or (isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton))
+        not _is_distinct(node, clause, automaton)
+        if isinstance(node, tree.Taken)
+        else isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton)
         for each in clause.define
         for node in _not_rewritten(each.condition)
     )
@@ -45,7 +46,7 @@ def _not_rewritten(condition: ex.Expression) -> Iterator[ex.Expression]:
         part = parts.pop()
         if not _is_rewritten(part):
             yield part
-            parts.extend(part.children())
+            parts.extend(() if isinstance(part, tree.Taken) else part.children())
 
 
 def _is_rewritten(node: ex.Expression) -> bool:
@@ -80,6 +81,18 @@ def _is_text(node: ex.Expression) -> bool:
     return not any(isinstance(each, tree.MatchNumber) for of in read for each in of.walk())
 
 
+def _is_distinct(node: tree.Taken, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    """Whether it is counted how many different values rows have that lie together."""
+    match node:
+        case tree.Taken(
+            "cardinality",
+            tree.Taken("array_distinct", tree.Aggregate("array_agg", (list_of,)) as of),
+        ):
+            told = any(map(_is_told_by_match, list_of.walk()))
+            return not told and _lie_together(of, clause, automaton)
+    return False
+
+
 def _is_told_by_match(node: ex.Expression) -> bool:
     return isinstance(node, tree.MatchNumber | tree.Classifier)
 
@@ -87,9 +100,13 @@ def _is_told_by_match(node: ex.Expression) -> bool:
 def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
     if node.function not in COMPILED or _is_of_match(node):
         return False
+    return node.function != "percentile" or _lie_together(node, clause, automaton)
+
+
+def _lie_together(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    """Whether the rows of an aggregate lie one behind the other."""
     members = clause.members(_variable(node))
-    states = {q for q, label in enumerate(automaton.labels) if label in members}
-    return node.function != "percentile" or automaton.lie_together(states)
+    return automaton.lie_together({q for q, name in enumerate(automaton.labels) if name in members})
 
 
 def _variable(node: tree.Aggregate) -> str | None:

@@ -111,6 +111,7 @@ SAMPLE_VARIANCE = 44
 SQUARE_ROOT = 45
 AT_HEAD = 46  # column a, as many rows behind the one in slot b as the register has
 PERCENTILE = 47  # number a, of the rows up to the one in slot b
+DISTINCT = 48  # how many of these rows are the first of them with their value
 
 MOST_REGISTERS = 256
 

@@ -50,6 +50,13 @@ def is_text(leaf: Leaf) -> bool:
     return leaf.function == "string_agg" or (leaf.function == "array_agg" and joined)
 
 
+def is_distinct(leaf: Leaf) -> bool:
+    """Whether a leaf is how many different values there are."""
+    if not isinstance(leaf, values.Over) or leaf.function != "array_agg":
+        return False
+    return [then.function for then in leaf.then] == ["array_distinct", "cardinality"]
+
+
 def _computed(leaf: Leaf, placed: Placed) -> ex.Expression | None:
     """A leaf by others; None where it stays as it is."""
     if not isinstance(leaf, values.Over) or leaf.argument is None:

@@ -260,6 +260,11 @@ class SlotConditions:
                 self.known[to] = at > y and self.ranks.count(a, y, at) > 0
                 if self.known[to]:
                     self.float_registers[to] = self.ranks.percentile(a, y, at)
+            elif op == codes.DISTINCT:
+                at = self.cells[side, run, b] + 1
+                y = at - self.cells[side, run, b + 1]
+                self.known[to] = at > y
+                self.registers[to] = self.ranks.below(a, y, at, y)
             elif op == codes.SQUARE_ROOT:
                 f = self.float_registers[a]
                 self.known[to] = self.known[a] and not f < 0

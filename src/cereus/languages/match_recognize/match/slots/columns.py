@@ -160,6 +160,21 @@ class SlotColumns:
             self.known_columns[key] = (*self.add(ranks_of([padded], self.width)[0]), "")
         return self.known_columns[key][0]
 
+    def earlier(self, argument: ex.Expression) -> int:
+        """A column that has for each row the last one before it with the same value; -1 if there
+        is none. Rows without a value have the same one."""
+        key = ("earlier", repr(argument))
+        if key not in self.known_columns:
+            numbers = _numbered(self.columns.argument(argument), len(self.rows))
+            order = np.argsort(numbers, kind="stable")
+            rows = filled(self.width, -1, np.float64)
+            same = numbers[order[1:]] == numbers[order[:-1]]
+            rows[order[1:][same]] = order[:-1][same]
+            known = filled(self.width, False, np.bool_)
+            known[: len(order)] = True
+            self.known_columns[key] = (*self.add(Vector(Kind.FLOAT, rows, known)), "")
+        return self.known_columns[key][0]
+
     def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Kind]:
         key = ("argument", vector.kind, repr(argument))
         if key not in self.known_columns:
@@ -186,6 +201,21 @@ class SlotColumns:
             numbers[-1] = last.values
             valid[-1] = last.valid is None or bool(last.valid)
         return replace(vector, values=numbers, valid=valid)
+
+
+def _numbered(data: pa.Array | Vector, rows: int) -> npt.NDArray[np.int64]:
+    """A number for each row, the same where values are; those that are not there are one value."""
+    vector = data if isinstance(data, Vector) else from_arrow(data)
+    if vector.kind not in (*AS_INTS, Kind.FLOAT, Kind.STRING) or vector.constant:
+        raise NotForSlots
+    valid = np.broadcast_to(True if (known := vector.validity()) is None else known, rows)
+    if vector.kind is Kind.STRING:
+        numbers = np.asarray(vector.values.dictionary_encode().indices.fill_null(-1))
+    else:
+        if vector.kind is Kind.FLOAT and np.isnan(vector.values[valid]).any():
+            raise NotForSlots  # of which none equals another
+        _, numbers = np.unique(vector.values, return_inverse=True)
+    return np.where(valid, numbers.reshape(-1), -1).astype(np.int64)
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:

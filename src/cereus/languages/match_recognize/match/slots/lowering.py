@@ -29,7 +29,7 @@ from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.program import Rounds, RowAutomaton
-from cereus.languages.match_recognize.match.rewriting import is_text
+from cereus.languages.match_recognize.match.rewriting import is_distinct, is_text
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
@@ -278,6 +278,8 @@ class Lowering:
             raise NotForSlots
         if leaf.function == "percentile":
             return self.percentile(leaf, leaf.argument, members)
+        if is_distinct(leaf):
+            return self.distinct(leaf.argument, members)
         return self.totals.aggregated(leaf, leaf.argument, members)
 
     def percentile(
@@ -300,6 +302,19 @@ class Lowering:
         self.code.add(codes.PERCENTILE, to, len(self.percentiles), group.at)
         self.percentiles.append(Percentile(number, share.numerator, share.denominator))
         return Loaded(to, Kind.FLOAT)
+
+    def distinct(self, argument: ex.Expression, members: frozenset[str]) -> Loaded:
+        """How many different values rows have that lie one behind the other: as many as are the
+        first of these rows with their value."""
+        if not self.lie_together(members) or LABEL in names_in(argument):
+            raise NotForSlots
+        self.columns.ranked = True
+        base = Base(members, best=(codes.LAST_ROWS, argument))
+        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
+        to = self.code.register()
+        self.code.add(codes.DISTINCT, to, len(self.percentiles), group.at)
+        self.percentiles.append(Percentile(self.columns.earlier(argument), 0, 1))
+        return Loaded(to, Kind.INTEGER)
 
     # ------------------------------------------------------------ places
 
