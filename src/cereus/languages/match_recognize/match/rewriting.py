@@ -9,37 +9,17 @@ is, and is searched in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Formula, Leaf, attribute
 
-Placed = Callable[[Leaf], ex.Expression]
-"""Makes a leaf one of a formula, and returns the attribute that it has there."""
 MOST_NAMES = 16
 """Variables, at most, among which the greatest or the least name is told by cases."""
-NULL = ex.Literal(None)
 
 
-def rewritten(clause: tree.Clause, formula: Formula) -> Formula:
-    """The same condition, with leaves that the kernel computes where there are such."""
-    leaves: dict[Leaf, int] = {}
-
-    def placed(leaf: Leaf) -> ex.Expression:
-        return attribute(leaves.setdefault(leaf, len(leaves)))
-
-    def replaced(node: ex.Expression) -> ex.Expression:
-        match node:
-            case ex.Attribute((name,)):
-                leaf = formula.leaves[int(name)]
-                return _computed(leaf, placed) or placed(leaf)
-            case ex.IsNull(ex.Attribute((name,))) if is_text(formula.leaves[int(name)]):
-                return ex.IsNull(ex.Like(placed(formula.leaves[int(name)]), "%"))
-        return ex.rebuild(node, replaced)
-
-    expression = _by_cases(clause, formula, formula.expression, placed, replaced)
-    return Formula(expression, tuple(leaves))
+def rewritten(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
+    """The same condition of a variable, with leaves that the kernel computes where it can be."""
+    return _Rewriting(clause, formula, variable).formula_of_slots()
 
 
 def is_text(leaf: Leaf) -> bool:
@@ -57,105 +37,117 @@ def is_distinct(leaf: Leaf) -> bool:
     return [then.function for then in leaf.then] == ["array_distinct", "cardinality"]
 
 
-def _computed(leaf: Leaf, placed: Placed) -> ex.Expression | None:
-    """A leaf by others; None where it stays as it is."""
-    if not isinstance(leaf, values.Over) or leaf.argument is None:
+class _Rewriting:
+    """Rewrites the condition of a variable, whose rows include the one at hand."""
+
+    def __init__(self, clause: tree.Clause, formula: Formula, variable: str) -> None:
+        self.clause, self.formula, self.variable = clause, formula, variable
+        self.leaves: dict[Leaf, int] = {}
+
+    def formula_of_slots(self) -> Formula:
+        expression = self.by_cases(self.formula.expression)
+        return Formula(expression, tuple(self.leaves))
+
+    def placed(self, leaf: Leaf) -> ex.Expression:
+        """A leaf of the new formula."""
+        return attribute(self.leaves.setdefault(leaf, len(self.leaves)))
+
+    def leaf(self, name: str) -> Leaf:
+        """A leaf of the formula as it was."""
+        return self.formula.leaves[int(name)]
+
+    def replaced(self, node: ex.Expression) -> ex.Expression:
+        match node:
+            case ex.Attribute((name,)):
+                leaf = self.leaf(name)
+                return self.computed(leaf) or self.placed(leaf)
+            case ex.IsNull(ex.Attribute((name,))) if is_text(self.leaf(name)):
+                return ex.IsNull(ex.Like(self.placed(self.leaf(name)), "%"))
+        return ex.rebuild(node, self.replaced)
+
+    def computed(self, leaf: Leaf) -> ex.Expression | None:
+        """A leaf by others; None where it stays as it is."""
+        if not isinstance(leaf, values.Over) or leaf.argument is None:
+            return None
+        if leaf.function == "array_agg" and len(leaf.then) == 1:
+            return self.taken(leaf, leaf.argument, leaf.then[0])
+        if leaf.argument == ex.Attribute((NUMBER,)) and not leaf.then:
+            return self.of_number(leaf)
         return None
-    if leaf.function == "array_agg" and len(leaf.then) == 1:
-        return _taken(leaf, leaf.argument, leaf.then[0], placed)
-    if leaf.argument == ex.Attribute((NUMBER,)) and not leaf.then:
-        return _of_number(leaf, placed)
-    return None
 
+    def taken(
+        self, leaf: values.Over, argument: ex.Expression, then: values.Then
+    ) -> ex.Expression | None:
+        """What is taken out of the list of all values."""
+        match then.function, then.given:
+            case "cardinality", ():
+                return self.if_any(leaf, self.count(leaf))
+            case "element_at", (int(key),) if key != 0:
+                place = values.Place(leaf.variable, first=key > 0, offset=abs(key) - 1)
+                return self.placed(values.At(argument, place))
+        return None
 
-def _taken(
-    leaf: values.Over, argument: ex.Expression, then: values.Then, placed: Placed
-) -> ex.Expression | None:
-    """What is taken out of the list of all values."""
-    match then.function, then.given:
-        case "cardinality", ():
-            count = _count(leaf, placed)
-            return _if_any(leaf, count, placed)
-        case "element_at", (int(key),) if key != 0:
-            place = values.Place(leaf.variable, first=key > 0, offset=abs(key) - 1)
-            return placed(values.At(argument, place))
-    return None
+    def of_number(self, leaf: values.Over) -> ex.Expression | None:
+        """An aggregate of MATCH_NUMBER(), which is the same on all rows."""
+        number = self.placed(values.Number())
+        match leaf.function:
+            case "count":
+                return self.count(leaf)
+            case "sum":
+                return self.if_any(leaf, ex.Arithmetic("*", number, self.count(leaf)))
+            case "avg":
+                return self.if_any(leaf, ex.Arithmetic("*", number, ex.Literal(1.0)))
+            case "min" | "max" | "arbitrary":
+                return self.if_any(leaf, number)
+        return None
 
+    def count(self, leaf: values.Over) -> ex.Expression:
+        """How many rows an aggregate is over."""
+        return self.placed(values.Over("count", None, leaf.variable))
 
-def _of_number(leaf: values.Over, placed: Placed) -> ex.Expression | None:
-    """An aggregate of MATCH_NUMBER(), which is the same on all rows."""
-    number = placed(values.Number())
-    match leaf.function:
-        case "count":
-            return _count(leaf, placed)
-        case "sum":
-            total = ex.Arithmetic("*", number, _count(leaf, placed))
-            return _if_any(leaf, total, placed)
-        case "avg":
-            return _if_any(leaf, ex.Arithmetic("*", number, ex.Literal(1.0)), placed)
-        case "min" | "max" | "arbitrary":
-            return _if_any(leaf, number, placed)
-    return None
+    def if_any(self, leaf: values.Over, value: ex.Expression) -> ex.Expression:
+        """A value, or NULL where an aggregate is over no rows."""
+        if leaf.variable is None or self.variable in self.clause.members(leaf.variable):
+            return value
+        return ex.Case(((self.is_mapped(leaf.variable), value),), ex.Literal(None))
 
+    def is_mapped(self, variable: str) -> ex.Expression:
+        """Whether a row has been mapped to a variable. A count would keep runs apart that differ in
+        nothing else."""
+        return ex.Not(ex.IsNull(self.placed(values.Over("max", ex.Literal(1), variable))))
 
-def _count(leaf: values.Over, placed: Placed) -> ex.Expression:
-    """How many rows an aggregate is over."""
-    return placed(values.Over("count", None, leaf.variable))
+    def by_cases(self, expression: ex.Expression) -> ex.Expression:
+        """A condition in which the greatest or the least CLASSIFIER() is told by cases: for each
+        name, from the best on, what is asked where a row has it. Conjuncts stay apart."""
+        if isinstance(expression, ex.And):
+            return ex.And(tuple(map(self.by_cases, expression.operands)), span=expression.span)
+        for node in expression.walk():
+            names = self.names(self.leaf(node.path[0])) if isinstance(node, ex.Attribute) else None
+            if isinstance(node, ex.Attribute) and names is not None:
+                return self.cases(expression, node, names)
+        return self.replaced(expression)
 
-
-def _if_any(leaf: values.Over, value: ex.Expression, placed: Placed) -> ex.Expression:
-    """A value, or NULL where an aggregate is over no rows; the row at hand is one of all."""
-    if leaf.variable is None:
-        return value
-    return ex.Case(((ex.Not(_is_none(leaf.variable, placed)), value),), NULL)
-
-
-def _is_none(variable: str, placed: Placed) -> ex.Expression:
-    """Whether no row has been mapped to a variable. A count would keep runs apart that differ in
-    nothing else."""
-    return ex.IsNull(placed(values.Over("max", ex.Literal(1), variable)))
-
-
-def _by_cases(
-    clause: tree.Clause,
-    formula: Formula,
-    expression: ex.Expression,
-    placed: Placed,
-    replaced: Callable[[ex.Expression], ex.Expression],
-) -> ex.Expression:
-    """A condition in which the greatest or the least CLASSIFIER() is told by cases: for each name,
-    from the best on, what is asked where a row has it. Conjuncts stay apart."""
-    if isinstance(expression, ex.And):
-        operands = (
-            _by_cases(clause, formula, each, placed, replaced) for each in expression.operands
+    def cases(
+        self, expression: ex.Expression, leaf: ex.Attribute, names: list[str]
+    ) -> ex.Expression:
+        """The row at hand has the name of the variable, so that no later one counts."""
+        has_name = self.variable in names
+        if has_name:
+            names = names[: names.index(self.variable)]
+        last = self.by_cases(_told(expression, leaf, self.variable if has_name else None))
+        branches = tuple(
+            (self.is_mapped(name), self.by_cases(_told(expression, leaf, name))) for name in names
         )
-        return ex.And(tuple(operands), span=expression.span)
-    for node in expression.walk():
-        if not isinstance(node, ex.Attribute):
-            continue
-        leaf = formula.leaves[int(node.path[0])]
-        names = _names(clause, leaf)
-        if names is not None:
-            branches = tuple(
-                (
-                    ex.Not(_is_none(name, placed)),
-                    _by_cases(clause, formula, _told(expression, node, name), placed, replaced),
-                )
-                for name in names
-            )
-            none = _by_cases(clause, formula, _told(expression, node, None), placed, replaced)
-            return ex.Case(branches, none)
-    return replaced(expression)
+        return ex.Case(branches, last) if branches else last
 
-
-def _names(clause: tree.Clause, leaf: Leaf) -> list[str] | None:
-    """The names among which a leaf is the first that a row has; None if it is no such leaf."""
-    if not isinstance(leaf, values.Over) or leaf.argument != ex.Attribute((LABEL,)):
-        return None
-    if leaf.function not in ("min", "max") or leaf.then:
-        return None
-    names = sorted(clause.members(leaf.variable), reverse=leaf.function == "max")
-    return names if len(names) <= MOST_NAMES else None
+    def names(self, leaf: Leaf) -> list[str] | None:
+        """The names among which a leaf is the first that a row has; None if it is no such leaf."""
+        if not isinstance(leaf, values.Over) or leaf.argument != ex.Attribute((LABEL,)):
+            return None
+        if leaf.function not in ("min", "max") or leaf.then:
+            return None
+        names = sorted(self.clause.members(leaf.variable), reverse=leaf.function == "max")
+        return names if len(names) <= MOST_NAMES else None
 
 
 def _told(expression: ex.Expression, leaf: ex.Attribute, name: str | None) -> ex.Expression:
