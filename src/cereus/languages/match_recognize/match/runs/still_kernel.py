@@ -22,6 +22,8 @@ else:
 
 MOST_PAUSE = cython.declare(cython.Py_ssize_t, 8)
 """Rows, at most, that are read without a try after tries in vain."""
+FEW_RUNS = cython.declare(cython.Py_ssize_t, 8)
+"""Runs among which it takes no time to see whether all wait in loops."""
 MOST_IN_VAIN = cython.declare(cython.Py_ssize_t, 32)
 """Times, at most, that it is not asked whether all that is left is in vain."""
 
@@ -56,6 +58,8 @@ class StillRuns(LeapingRuns):
             return 0
         if self.find_loops(here, count, first_node, end_node):
             quiet = self.passed_rows(here, count, start, row, high)
+        elif count <= FEW_RUNS:
+            return 0
         self.failed = 0 if quiet > 0 else min(2 * self.failed + 1, MOST_PAUSE)
         self.next_try = row + quiet + self.failed
         return quiet
