@@ -54,7 +54,7 @@ def _is_rewritten(node: ex.Expression) -> bool:
         case tree.Taken("cardinality", tree.Aggregate("array_agg")):
             return True
         case tree.Taken("element_at", tree.Aggregate("array_agg", (list_of,)), (key,)):
-            return bool(key.value) and not any(map(_is_told_by_match, list_of.walk()))
+            return bool(key.value) and not any(map(_is_of_match_only, list_of.walk()))
         case tree.Aggregate("count" | "sum" | "avg" | "min" | "max", (tree.MatchNumber(),)):
             return True
         case tree.Aggregate("min" | "max", (tree.Classifier(),)):
@@ -88,12 +88,12 @@ def _is_distinct(node: tree.Taken, clause: tree.Clause, automaton: RowAutomaton)
             "cardinality",
             tree.Taken("array_distinct", tree.Aggregate("array_agg", (list_of,)) as of),
         ):
-            told = any(map(_is_told_by_match, list_of.walk()))
-            return not told and _lie_together(of, clause, automaton)
+            of_match = any(map(_is_of_match_only, list_of.walk()))
+            return not of_match and _lie_together(of, clause, automaton)
     return False
 
 
-def _is_told_by_match(node: ex.Expression) -> bool:
+def _is_of_match_only(node: ex.Expression) -> bool:
     return isinstance(node, tree.MatchNumber | tree.Classifier)
 
 

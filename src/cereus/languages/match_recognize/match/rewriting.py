@@ -134,9 +134,10 @@ class _Rewriting:
         has_name = self.variable in names
         if has_name:
             names = names[: names.index(self.variable)]
-        last = self.by_cases(_told(expression, leaf, self.variable if has_name else None))
+        last = self.by_cases(_with_name(expression, leaf, self.variable if has_name else None))
         branches = tuple(
-            (self.is_mapped(name), self.by_cases(_told(expression, leaf, name))) for name in names
+            (self.is_mapped(name), self.by_cases(_with_name(expression, leaf, name)))
+            for name in names
         )
         return ex.Case(branches, last) if branches else last
 
@@ -150,8 +151,8 @@ class _Rewriting:
         return names if len(names) <= MOST_NAMES else None
 
 
-def _told(expression: ex.Expression, leaf: ex.Attribute, name: str | None) -> ex.Expression:
+def _with_name(expression: ex.Expression, leaf: ex.Attribute, name: str | None) -> ex.Expression:
     """An expression with a name in the place of a leaf."""
     if isinstance(expression, ex.Attribute) and expression.path == leaf.path:
         return ex.Literal(name)
-    return ex.rebuild(expression, lambda child: _told(child, leaf, name))
+    return ex.rebuild(expression, lambda child: _with_name(child, leaf, name))

@@ -146,9 +146,9 @@ class Lowering:
         leaves = [part.leaves[name] for name in sorted(names_in(node))]
         if not leaves:
             return self.code.literal(value_of(node, {}))
-        asked = text_test(node, part)
-        if asked is not None:
-            test, wanted = asked
+        tested = text_test(node, part)
+        if tested is not None:
+            test, wanted = tested
             truth = self.texts.truth(test, self.bound.clause.members(test.variable))
             return truth if wanted else self.code.emit(codes.NOT, Kind.BOOLEAN, truth)
         bases = {self.base(leaf) for leaf in leaves}
