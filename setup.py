@@ -51,6 +51,7 @@ KERNEL_MODULES = (
     "cereus.languages.match_recognize.match.runs.dead_kernel",
     "cereus.languages.match_recognize.match.runs.leaping_kernel",
     "cereus.languages.match_recognize.match.runs.waiting_kernel",
+    "cereus.languages.match_recognize.match.runs.still_kernel",
     "cereus.languages.match_recognize.match.runs.steady_kernel",
     "cereus.languages.match_recognize.match.runs.slots_kernel",
     "cereus.languages.match_recognize.output.scan_kernel",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from bench.row_patterns import CLAUSES, text
+from bench.row_patterns import CLAUSES, MORE, text
 from cereus.errors import DataError
 from cereus.languages.match_recognize.match.rows import two_passes
 from cereus.languages.match_recognize.match.runs import find
@@ -65,9 +65,12 @@ def expected(clause: str, table: pa.Table) -> Any:
         return None
 
 
-@pytest.mark.parametrize("name", CLAUSES)
+EVERY = {**CLAUSES, **MORE}
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_clauses_that_are_measured_are_right(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    labelled = text(CLAUSES[name]).replace("MEASURES ", "MEASURES CLASSIFIER() AS label, ")
+    labelled = text(EVERY[name]).replace("MEASURES ", "MEASURES CLASSIFIER() AS label, ")
     for seed in range(volume(1, 20)):
         draw = Random(f"{name} {seed}")
         if seed % 2 == 0:  # leaps, and bits instead of numbered sets, from the first row on

@@ -20,9 +20,11 @@ def compiled(condition: str, schema: pa.Schema | None) -> cereus.Query:
 @pytest.mark.parametrize(
     "condition",
     [
-        "string_agg(a.y, ',') = 'p'",
-        "array_agg(a.x)[1] = 2",
-        "max(CLASSIFIER()) = 'A'",
+        "string_agg(a.y, ',') >= 'p'",
+        "array_agg(a.x) IS NULL",
+        "array_agg(CLASSIFIER())[1] = 'A'",
+        "max(lower(CLASSIFIER())) = 'a'",
+        "sum(a.x + MATCH_NUMBER()) > 3",
     ],
 )
 def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | None) -> None:
@@ -43,6 +45,16 @@ def test_what_is_searched_in_python_says_so(condition: str, schema: pa.Schema | 
         "x > FIRST(a.x, 500)",
         "count(a.y) > 3",
         "count_if(CLASSIFIER() = 'A') > 3",
+        "max(CLASSIFIER()) = 'A'",
+        "min(CLASSIFIER()) LIKE 'A%' AND x > 1",
+        "sum(MATCH_NUMBER()) > 3",
+        "array_agg(a.x)[2] = 2",
+        "array_agg(a.x)[-3] = 2",
+        "cardinality(array_agg(a.y)) > 2",
+        "cardinality(array_distinct(array_agg(a.y))) > 2",
+        "string_agg(a.y, ',') = 'p'",
+        "array_join(array_agg(CLASSIFIER()), '') LIKE 'AA%'",
+        "string_agg(a.y, ',') IS NULL OR string_agg(a.y, ',') IN ('p', 'q')",
         "sqrt(x + a.x) > 2",
     ],
 )

@@ -21,29 +21,92 @@ COMPILED = COUNTS | {
 }
 """Aggregates that the compiled kernel computes."""
 SEARCHED = (
-    "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, texts, "
-    "percentiles of a variable that comes again, the least and the greatest CLASSIFIER(), "
-    "aggregates of MATCH_NUMBER()); runs are tried one by one, in "
-    "Python, and Limits(steps_per_event=…) says when to stop"
+    "slow: a condition of DEFINE asks for what the compiled kernel does not compute (lists, parts "
+    "of texts, percentiles of a variable that comes again, aggregates of what is computed from "
+    "CLASSIFIER() or MATCH_NUMBER()); runs are tried one by one, in Python, and "
+    "Limits(steps_per_event=…) says when to stop"
 )
 
 
 def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
     """Whether the text alone tells that a clause is searched in Python."""
     return any(
-        isinstance(node, tree.Taken)
-        or (isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton))
+        not _is_distinct(node, clause, automaton)
+        if isinstance(node, tree.Taken)
+        else isinstance(node, tree.Aggregate) and not _is_compiled(node, clause, automaton)
         for each in clause.define
-        for node in each.condition.walk()
+        for node in _not_rewritten(each.condition)
     )
+
+
+def _not_rewritten(condition: ex.Expression) -> Iterator[ex.Expression]:
+    """A condition and its parts, but for what is computed by other means (`match/rewriting.py`)."""
+    parts = [condition]
+    while parts:
+        part = parts.pop()
+        if not _is_rewritten(part):
+            yield part
+            parts.extend(() if isinstance(part, tree.Taken) else part.children())
+
+
+def _is_rewritten(node: ex.Expression) -> bool:
+    match node:
+        case tree.Taken("cardinality", tree.Aggregate("array_agg")):
+            return True
+        case tree.Taken("element_at", tree.Aggregate("array_agg", (list_of,)), (key,)):
+            return bool(key.value) and not any(map(_is_of_match_only, list_of.walk()))
+        case tree.Aggregate("count" | "sum" | "avg" | "min" | "max", (tree.MatchNumber(),)):
+            return True
+        case tree.Aggregate("min" | "max", (tree.Classifier(),)):
+            return True
+        case ex.Like(text) | ex.IsNull(text) | ex.In(text):
+            return _is_text(text)
+        case ex.Comparison("=" | "!=", left, right):
+            return any(
+                _is_text(text) and isinstance(other, ex.Literal)
+                for text, other in ((left, right), (right, left))
+            )
+    return False
+
+
+def _is_text(node: ex.Expression) -> bool:
+    """Whether this is a text of several rows, of which states can be remembered."""
+    match node:
+        case tree.Aggregate("string_agg" | "listagg"):
+            read: tuple[ex.Expression, ...] = node.arguments
+        case tree.Taken("array_join", tree.Aggregate("array_agg", arguments)):
+            read = arguments
+        case _:
+            return False
+    return not any(isinstance(each, tree.MatchNumber) for of in read for each in of.walk())
+
+
+def _is_distinct(node: tree.Taken, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    """Whether it is counted how many different values rows have that lie together."""
+    match node:
+        case tree.Taken(
+            "cardinality",
+            tree.Taken("array_distinct", tree.Aggregate("array_agg", (list_of,)) as of),
+        ):
+            of_match = any(map(_is_of_match_only, list_of.walk()))
+            return not of_match and _lie_together(of, clause, automaton)
+    return False
+
+
+def _is_of_match_only(node: ex.Expression) -> bool:
+    return isinstance(node, tree.MatchNumber | tree.Classifier)
 
 
 def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
     if node.function not in COMPILED or _is_of_match(node):
         return False
+    return node.function != "percentile" or _lie_together(node, clause, automaton)
+
+
+def _lie_together(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
+    """Whether the rows of an aggregate lie one behind the other."""
     members = clause.members(_variable(node))
-    states = {q for q, label in enumerate(automaton.labels) if label in members}
-    return node.function != "percentile" or automaton.lie_together(states)
+    return automaton.lie_together({q for q, name in enumerate(automaton.labels) if name in members})
 
 
 def _variable(node: tree.Aggregate) -> str | None:

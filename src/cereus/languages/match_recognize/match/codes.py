@@ -49,11 +49,12 @@ MIN_FLOAT = 9
 MAX_FLOAT = 10
 NOTE_VALID = 11  # 1 once there is a value
 SPREAD = 12  # a mean, and behind it the sum of the squared distances from it
-MOST_ROW = 13  # the first row that has the greatest value of a column
-LEAST_ROW = 14
-FIRST_VALID = 15  # the first row that has a value
-LAST_ROWS = 16  # the last row, and behind it how many there are one after the other, up to a size
-HEAD_ROWS = 17  # the first row, and the same
+TEXT_STEP = 13  # the state that a value of a column leads to, by a column of steps
+MOST_ROW = 14  # the first row that has the greatest value of a column
+LEAST_ROW = 15
+FIRST_VALID = 16  # the first row that has a value
+LAST_ROWS = 17  # the last row, and behind it how many there are one after the other, up to a size
+HEAD_ROWS = 18  # the first row, and the same
 
 # The columns of an operation: what it does, the register that it writes, and what it reads: a, b.
 OPERATION = 0
@@ -110,6 +111,7 @@ SAMPLE_VARIANCE = 44
 SQUARE_ROOT = 45
 AT_HEAD = 46  # column a, as many rows behind the one in slot b as the register has
 PERCENTILE = 47  # number a, of the rows up to the one in slot b
+DISTINCT = 48  # how many of these rows are the first of them with their value
 
 MOST_REGISTERS = 256
 

@@ -19,6 +19,7 @@ from cereus.languages.match_recognize.binding import (
     Formula,
     Leaf,
 )
+from cereus.languages.match_recognize.match.rewriting import rewritten
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def _parts(bound: Bound, variable: str) -> tuple[Part, ...]:
     formula = bound.define.get(variable)
     if formula is None:
         return ()
-    formula = _specialised(bound.clause, formula, variable)
+    formula = _specialised(bound.clause, rewritten(bound.clause, formula, variable), variable)
     return tuple(
         Part(each, used, all(is_of_row(leaf) for leaf in used.values()))
         for each in _conjuncts(formula.expression)

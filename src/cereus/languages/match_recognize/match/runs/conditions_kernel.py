@@ -1,6 +1,7 @@
 """Slots of runs, and conditions that are computed with them.
 
-A slot holds a row, a count, a sum or an extreme of the rows of a variable so far; a row that is
+A slot holds a row, a count, a sum, an extreme or the state of a text of the rows of a variable so
+far; a row that is
 mapped to it updates them. Conditions are operations on registers, with NULL as SQL has it: a
 register is known or not.
 """
@@ -98,6 +99,10 @@ class SlotConditions:
                     self.float_cells[side, run, slot] += self.floats[size, row]
                 elif kind == codes.SPREAD:
                     self.spread(side, run, slot, size, of, row)
+                elif kind == codes.TEXT_STEP:
+                    self.cells[side, run, slot] = self.ints[
+                        of, self.cells[side, run, slot] + self.ints[size, row]
+                    ]
                 elif kind >= codes.MOST_ROW:
                     at = self.cells[side, run, slot]
                     if at == self.none or self.is_better(kind, size, row, at):
@@ -255,6 +260,11 @@ class SlotConditions:
                 self.known[to] = at > y and self.ranks.count(a, y, at) > 0
                 if self.known[to]:
                     self.float_registers[to] = self.ranks.percentile(a, y, at)
+            elif op == codes.DISTINCT:
+                at = self.cells[side, run, b] + 1
+                y = at - self.cells[side, run, b + 1]
+                self.known[to] = at > y
+                self.registers[to] = self.ranks.below(a, y, at, y)
             elif op == codes.SQUARE_ROOT:
                 f = self.float_registers[a]
                 self.known[to] = self.known[a] and not f < 0

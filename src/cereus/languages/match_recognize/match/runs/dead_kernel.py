@@ -154,7 +154,7 @@ class RememberingRuns(WaitingRuns):
         row: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Leave out the runs that came to nothing before, and say how many are left."""
-        cython.declare(k=cython.Py_ssize_t, j=cython.Py_ssize_t, left=cython.Py_ssize_t)
+        cython.declare(k=cython.Py_ssize_t, left=cython.Py_ssize_t)
         left = 0
         for k in range(count):
             if self.is_dead(side, k, self.states[side, k], start, row):
@@ -162,9 +162,6 @@ class RememberingRuns(WaitingRuns):
             if left < k:
                 self.states[side, left] = self.states[side, k]
                 self.nodes_of[side, left] = self.nodes_of[side, k]
-                for j in range(self.slots):
-                    self.cells[side, left, j] = self.cells[side, k, j]
-                for j in range(self.float_slots):
-                    self.float_cells[side, left, j] = self.float_cells[side, k, j]
+                self.copy_slots(side, k, side, left)
             left += 1
         return left

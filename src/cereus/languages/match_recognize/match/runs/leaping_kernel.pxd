@@ -13,14 +13,9 @@ cdef class LeapingRuns(RememberingRuns):
     cdef long long[::1] leaping
     cdef Py_ssize_t loop_count
 
-    cdef Py_ssize_t quiet_rows(
-        self, int here, Py_ssize_t count, long long first_node, long long end_node,
-        Py_ssize_t start, Py_ssize_t row, Py_ssize_t high
-    ) noexcept nogil
     cdef bint find_loops(
         self, int here, Py_ssize_t count, long long first_node, long long end_node
     ) noexcept nogil
-    cdef bint is_known_dead(self, int here, Py_ssize_t start, Py_ssize_t row) noexcept nogil
     cdef bint are_in_vain(
         self, int here, Py_ssize_t start, Py_ssize_t row, Py_ssize_t high
     ) noexcept nogil

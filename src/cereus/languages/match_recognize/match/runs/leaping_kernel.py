@@ -4,9 +4,8 @@ A run that waits in a loop, `b` of `a b* c`, may wait for long. Where of all run
 loops can go on, what waits next is the same as before, but for what the slots of the loops'
 variables say, as long as the same holds of the rows that come (`QuietStretches.loops` has the
 states for which this is so). Where blocks of rows tell that it does, they are not read: only slots
-are brought up to date. From a row on blocks of twice the size are tried each time, and, once one
-may not be quiet, of half the size. Where nothing but the loops can go on in all rows that are left,
-the match is never completed, and the runs end there.
+are brought up to date. Where nothing but the loops can go on in all rows that are left, the match
+is never completed, and the runs end there. Which rows are tried is in `still_kernel`.
 
 In `a b*? c d*? e`, once a run waits in `d`, it does not matter whether rows are a `c` for the run
 in `b`: what waits behind `c` waits already, with the same slots, and is preferred (`is_covered`).
@@ -54,60 +53,6 @@ class LeapingRuns(RememberingRuns):
         self.touched = touched
         self.leaps = True
 
-    def quiet_rows(
-        self,
-        here: cython.int,
-        count: cython.Py_ssize_t,
-        first_node: cython.longlong,
-        end_node: cython.longlong,
-        start: cython.Py_ssize_t,
-        row: cython.Py_ssize_t,
-        high: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Leap over rows from `row` on that change nothing, and say how many. The nodes are those
-        of the row before."""
-        cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, j=cython.Py_ssize_t)
-        cython.declare(level=cython.int, limit=cython.int)
-        cython.declare(passed=cython.Py_ssize_t, wanted=cython.Py_ssize_t)
-        if row >= high or (row - start > 2 and row & ((1 << codes.BLOCK_BITS) - 1)):
-            return 0
-        if not self.find_loops(here, count, first_node, end_node):
-            return 0
-        if self.are_in_vain(here, start, row, high):
-            return high - row
-        at = row
-        limit = 1
-        passed = wanted = 0
-        while True:
-            level = limit
-            while level > 0 and at & (
-                (cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)) - 1
-            ):
-                level -= 1
-            while level > 0 and not self.is_quiet(here, start, at, high, level):
-                level -= 1
-                limit = level
-                wanted = passed + 3
-            if level == 0:
-                return at - row
-            size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
-            for j in range(self.loop_count):
-                self.pass_block(
-                    here,
-                    self.leaping[j],
-                    at,
-                    size,
-                    self.stretches.starts[level - 1] + at // size,
-                )
-            at += size
-            self.work += size >> 6  # sums are brought up to date row by row
-            if self.remembers and self.pause == 0 and self.is_known_dead(here, start, at):
-                return at - row
-            passed += 1
-            # some blocks behind one that was too large they may be larger again
-            if level == limit and limit < codes.BLOCK_SIZES and passed >= wanted:
-                limit += 1
-
     def find_loops(
         self,
         here: cython.int,
@@ -140,17 +85,6 @@ class LeapingRuns(RememberingRuns):
             self.leaping[self.loop_count] = loop
             self.loop_count += 1
         return self.loop_count > 0
-
-    def is_known_dead(
-        self, here: cython.int, start: cython.Py_ssize_t, row: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Whether a run in a loop came to nothing before."""
-        j: cython.Py_ssize_t
-        dead: cython.bint = False
-        for j in range(self.loop_count):
-            if self.is_dead(here, self.leaping[j], self.states[here, self.leaping[j]], start, row):
-                dead = True
-        return dead
 
     def are_in_vain(
         self,
@@ -430,6 +364,8 @@ class LeapingRuns(RememberingRuns):
                     return True
             elif kind >= codes.LAST_ROWS:
                 continue
+            elif kind == codes.TEXT_STEP:
+                return True
             elif kind >= codes.MOST_ROW:
                 if not self.stretches.keeps_row(
                     kind, column, self.cells[here, run, self.updates[k, codes.UPDATE_SLOT]], block
@@ -458,14 +394,11 @@ class LeapingRuns(RememberingRuns):
         """Let wait at `row` what follows the loops, whose nodes are these, up to that of number
         `done`, with which the match may end; say how many runs these are, or -1 if there is no
         room for them."""
-        cython.declare(count=cython.Py_ssize_t, m=cython.Py_ssize_t, j=cython.Py_ssize_t)
+        cython.declare(count=cython.Py_ssize_t, m=cython.Py_ssize_t)
         cython.declare(k=cython.Py_ssize_t, loop=cython.int, rounds=cython.longlong)
         there: cython.int = 1 - here
         for k in range(self.loop_count):
-            for j in range(self.slots):
-                self.cells[there, k, j] = self.cells[here, self.leaping[k], j]
-            for j in range(self.float_slots):
-                self.float_cells[there, k, j] = self.float_cells[here, self.leaping[k], j]
+            self.copy_slots(here, self.leaping[k], there, k)
             self.states[there, k] = self.states[here, self.leaping[k]]
             if self.again[self.states[there, k]] >= 0:
                 self.cells[there, k, self.slots - 1] -= 1  # the round that was read

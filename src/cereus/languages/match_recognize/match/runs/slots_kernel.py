@@ -12,7 +12,7 @@ before it, so runs share what they have in common; `repeats` says how many rows 
 stands for.
 
 How runs wait is in `waiting_kernel`, which of them came to nothing before in `dead_kernel`, and how
-they leap over rows that change nothing in `leaping_kernel` and `steady_kernel`.
+they leap over rows that change nothing in `leaping_kernel`, `still_kernel` and `steady_kernel`.
 """
 
 from typing import Any
@@ -44,11 +44,7 @@ class Search(SteadyRuns):
     begin_starts: cython.const[cython.int][::1]
     begins: cython.const[cython.int][::1]
 
-    # Which runs come too late (`deadlines.py`), once that is known, and how much was done so far.
-    prunes: cython.bint
-    deadline: cython.longlong
-    deadline_times: cython.const[cython.longlong][::1]
-    latest: cython.const[cython.int][:, ::1]
+    # How much was done so far.
     made: cython.longlong
     most_work: cython.longlong
     look_at: cython.longlong
@@ -67,7 +63,6 @@ class Search(SteadyRuns):
     def __init__(self, tables: Any, rows: Any) -> None:
         """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
         SteadyRuns.__init__(self, tables, rows)
-        self.prunes = False
         self.made = 0
         self.most_work = -1
         self.look_at = 0
@@ -98,26 +93,6 @@ class Search(SteadyRuns):
     def nodes_made(self) -> cython.longlong:
         """How many rows of runs were noted, each once for all runs that share it."""
         return self.made
-
-    def prune(self, deadlines: Any) -> None:
-        """Leave out runs that cannot be completed in time."""
-        self.deadline = deadlines.length
-        self.deadline_times = deadlines.times
-        self.latest = deadlines.latest
-        self.prunes = True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.inline
-    @cython.exceptval(check=False)
-    def in_time(
-        self, start: cython.Py_ssize_t, row: cython.Py_ssize_t, state: cython.int
-    ) -> cython.bint:
-        """Whether a match from `start` that reads `row` in a state can be completed in time."""
-        latest: cython.int = self.latest[row, state]
-        if latest < 0:
-            return latest == -1
-        return self.deadline_times[latest] - self.deadline_times[start] <= self.deadline
 
     @cython.ccall
     def find(

@@ -1,10 +1,10 @@
 cimport cython
 
-from cereus.languages.match_recognize.match.runs.leaping_kernel cimport LeapingRuns
+from cereus.languages.match_recognize.match.runs.still_kernel cimport StillRuns
 from cereus.languages.match_recognize.match.stretches.stretches_kernel cimport QuietStretches
 
 
-cdef class SteadyRuns(LeapingRuns):
+cdef class SteadyRuns(StillRuns):
     # the loops in which slots stay as they are; of those that wait for rows of a key, their numbers
     # and the slot that holds a row with it
     cdef bint has_steady
@@ -28,10 +28,8 @@ cdef class SteadyRuns(LeapingRuns):
     cdef double[::1] float_levels
     cdef int[::1] known_levels
 
-    # the first row behind the window of a start; after tries in vain, where the next one is made
+    # the first row behind the window of a start
     cdef Py_ssize_t late
-    cdef Py_ssize_t failed
-    cdef Py_ssize_t next_try
 
     @cython.final
     cdef bint are_steady(self, int here) noexcept nogil

@@ -18,39 +18,35 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
-    from cython.cimports.cereus.languages.match_recognize.match.runs.leaping_kernel import (
-        LeapingRuns,
+    from cython.cimports.cereus.languages.match_recognize.match.runs.still_kernel import (
+        StillRuns,
     )
     from cython.cimports.cereus.languages.match_recognize.match.stretches.stretches_kernel import (
         QuietStretches,
     )
 else:
     from cereus.languages.match_recognize.match import codes
-    from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
+    from cereus.languages.match_recognize.match.runs.still_kernel import StillRuns
     from cereus.languages.match_recognize.match.stretches.stretches_kernel import QuietStretches
 
 NO_KEY = cython.declare(cython.longlong, -2)
 IN_VAIN = cython.declare(cython.Py_ssize_t, -1)
-MOST_PAUSE = cython.declare(cython.Py_ssize_t, 8)
-"""Rows, at most, that are read without a try after tries in vain."""
 
 
 @cython.cclass
-class SteadyRuns(LeapingRuns):
+class SteadyRuns(StillRuns):
     """Runs that leap to the next row that counts, where it can be looked up."""
 
     def __init__(self, tables: Any, rows: Any) -> None:
-        LeapingRuns.__init__(self, tables, rows)
+        StillRuns.__init__(self, tables, rows)
         self.has_steady = False
         self.key_loops = np.full(len(tables.labels), -1, np.int32)
         no_blocks: Any = None
         self.by_key = no_blocks
         self.late = 0
-        self.failed = 0
-        self.next_try = 0
 
     def use(self, room: Any) -> None:
-        LeapingRuns.use(self, room)
+        StillRuns.use(self, room)
         if self.by_key is not None:
             self.by_key.use_runs(room.cells, room.float_cells)
 
@@ -76,30 +72,18 @@ class SteadyRuns(LeapingRuns):
         self.by_key = by_key
         self.by_key.use_runs(room.cells, room.float_cells)
 
-    def quiet_rows(
+    def passed_rows(
         self,
         here: cython.int,
         count: cython.Py_ssize_t,
-        first_node: cython.longlong,
-        end_node: cython.longlong,
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Leap over rows from `row` on that change nothing, and say how many. The nodes are those
-        of the row before."""
-        quiet: cython.Py_ssize_t
-        if row - start <= 1:
-            self.failed = self.next_try = 0
-        if self.has_steady and row < high and row >= self.next_try:
-            if not self.find_loops(here, count, first_node, end_node):
-                return 0
-            if self.are_steady(here):
-                quiet = self.steady_rows(here, start, row, high)
-                self.failed = 0 if quiet > 0 else min(2 * self.failed + 1, MOST_PAUSE)
-                self.next_try = row + quiet + self.failed
-                return quiet
-        return LeapingRuns.quiet_rows(self, here, count, first_node, end_node, start, row, high)
+        """Pass rows from `row` on that change nothing, and say how many. Runs wait in loops."""
+        if self.has_steady and self.are_steady(here):
+            return self.steady_rows(here, start, row, high)
+        return StillRuns.passed_rows(self, here, count, start, row, high)
 
     def are_steady(self, here: cython.int) -> cython.bint:
         """Whether the slots of all runs in loops stay as they are."""

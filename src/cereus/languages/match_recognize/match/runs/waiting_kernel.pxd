@@ -40,9 +40,15 @@ cdef class WaitingRuns(SlotConditions):
     cdef const int[:, ::1] alike
     cdef long long[::1] keys
 
-    # whether runs count that cannot be completed
+    # whether runs count that cannot be completed; which come too late, once that is known
     cdef bint timeouts
+    cdef bint prunes
+    cdef long long deadline
+    cdef const long long[::1] deadline_times
+    cdef const int[:, ::1] latest
 
+    @cython.final
+    cdef bint in_time(self, Py_ssize_t start, Py_ssize_t row, int state) noexcept nogil
     @cython.final
     cdef long long round_of(self, int side, Py_ssize_t run) noexcept nogil
     @cython.final
@@ -62,6 +68,10 @@ cdef class WaitingRuns(SlotConditions):
     cdef bint wait(
         self, int side, Py_ssize_t count, int from_side, Py_ssize_t run, int state,
         long long rounds, long long node
+    ) noexcept nogil
+    @cython.final
+    cdef void copy_slots(
+        self, int side, Py_ssize_t run, int to_side, Py_ssize_t to
     ) noexcept nogil
     @cython.final
     cdef long long key(self, int side, Py_ssize_t run, Py_ssize_t slot) noexcept nogil

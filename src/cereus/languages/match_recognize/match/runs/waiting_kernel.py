@@ -53,6 +53,7 @@ class WaitingRuns(SlotConditions):
         self.stamp = 0
         self.hashed = -1
         self.timeouts = False
+        self.prunes = False
 
     def use(self, room: Any) -> None:
         """Use these arrays. The stamp goes on: buckets may be those from before, and have to look
@@ -70,6 +71,22 @@ class WaitingRuns(SlotConditions):
         """Take slots for equal that hold different rows, if what is read there is the same."""
         self.alike_of = alike.of
         self.alike = alike.rows
+
+    def prune(self, deadlines: Any) -> None:
+        """Leave out runs that cannot be completed in time (`deadlines.py`)."""
+        self.deadline = deadlines.length
+        self.deadline_times = deadlines.times
+        self.latest = deadlines.latest
+        self.prunes = True
+
+    def in_time(
+        self, start: cython.Py_ssize_t, row: cython.Py_ssize_t, state: cython.int
+    ) -> cython.bint:
+        """Whether a match from `start` that reads `row` in a state can be completed in time."""
+        latest: cython.int = self.latest[row, state]
+        if latest < 0:
+            return latest == -1
+        return self.deadline_times[latest] - self.deadline_times[start] <= self.deadline
 
     def round_of(self, side: cython.int, run: cython.Py_ssize_t) -> cython.longlong:
         """The round that a run waits for; 0 if rounds of its state are not counted."""
@@ -158,6 +175,20 @@ class WaitingRuns(SlotConditions):
         self.states[side, count] = state
         self.nodes_of[side, count] = node
         return True
+
+    def copy_slots(
+        self,
+        side: cython.int,
+        run: cython.Py_ssize_t,
+        to_side: cython.int,
+        to: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Give a run the slots of another."""
+        j: cython.Py_ssize_t
+        for j in range(self.slots):
+            self.cells[to_side, to, j] = self.cells[side, run, j]
+        for j in range(self.float_slots):
+            self.float_cells[to_side, to, j] = self.float_cells[side, run, j]
 
     def key(
         self, side: cython.int, run: cython.Py_ssize_t, slot: cython.Py_ssize_t

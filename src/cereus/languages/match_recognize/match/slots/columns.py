@@ -31,7 +31,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 class SlotColumns:
     """The columns so far; a match has at most `most_rows` rows. A column of labels has an entry for
     each variable, not for each row; one that is `ranked` holds the places of values among those of
-    all rows."""
+    all rows. Columns have room for `least` entries."""
 
     def __init__(
         self,
@@ -39,10 +39,11 @@ class SlotColumns:
         variables: Sequence[str],
         room: int | None = None,
         most_rows: int = 0,
+        least: int = 0,
     ) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
-        self.width = max(len(rows) if room is None else room, len(variables)) + 1
+        self.width = max(len(rows) if room is None else room, len(variables), least) + 1
         self.most_rows = max(self.width, most_rows)
         self.of_labels: set[int] = set()
         self.ranked = False
@@ -116,6 +117,20 @@ class SlotColumns:
             self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
         return self.known_columns[key][0]
 
+    def of_places(self, key: Any, numbers: npt.NDArray[np.int64], first: bool = True) -> int:
+        """A column of numbers that are looked up by their places, as those of labels are; the
+        first may be NULL."""
+        if key not in self.known_columns:
+            padded = filled(self.width, 0, np.int64)
+            padded[: len(numbers)] = numbers
+            valid = filled(self.width, True, np.bool_)
+            valid[0] = first
+            self.numbers.append(padded)
+            self.valid.append(valid)
+            self.known_columns[key] = len(self.valid) - 1, Kind.INTEGER, ""
+            self.of_labels.add(len(self.valid) - 1)
+        return self.known_columns[key][0]
+
     def refuse_large_sums(self, number: int) -> None:
         """A slot has 64 bits: what a sum of a column's numbers may need more for is computed
         elsewhere."""
@@ -145,6 +160,21 @@ class SlotColumns:
             self.known_columns[key] = (*self.add(ranks_of([padded], self.width)[0]), "")
         return self.known_columns[key][0]
 
+    def earlier(self, argument: ex.Expression) -> int:
+        """A column that has for each row the last one before it with the same value; -1 if there
+        is none. Rows without a value have the same one."""
+        key = ("earlier", repr(argument))
+        if key not in self.known_columns:
+            numbers = _numbered(self.columns.argument(argument), len(self.rows))
+            order = np.argsort(numbers, kind="stable")
+            rows = filled(self.width, -1, np.float64)
+            same = numbers[order[1:]] == numbers[order[:-1]]
+            rows[order[1:][same]] = order[:-1][same]
+            known = filled(self.width, False, np.bool_)
+            known[: len(order)] = True
+            self.known_columns[key] = (*self.add(Vector(Kind.FLOAT, rows, known)), "")
+        return self.known_columns[key][0]
+
     def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Kind]:
         key = ("argument", vector.kind, repr(argument))
         if key not in self.known_columns:
@@ -171,6 +201,21 @@ class SlotColumns:
             numbers[-1] = last.values
             valid[-1] = last.valid is None or bool(last.valid)
         return replace(vector, values=numbers, valid=valid)
+
+
+def _numbered(data: pa.Array | Vector, rows: int) -> npt.NDArray[np.int64]:
+    """A number for each row, the same where values are; those that are not there are one value."""
+    vector = data if isinstance(data, Vector) else from_arrow(data)
+    if vector.kind not in (*AS_INTS, Kind.FLOAT, Kind.STRING) or vector.constant:
+        raise NotForSlots
+    valid = np.broadcast_to(True if (known := vector.validity()) is None else known, rows)
+    if vector.kind is Kind.STRING:
+        numbers = np.asarray(vector.values.dictionary_encode().indices.fill_null(-1))
+    else:
+        if vector.kind is Kind.FLOAT and np.isnan(vector.values[valid]).any():
+            raise NotForSlots  # of which none equals another
+        _, numbers = np.unique(vector.values, return_inverse=True)
+    return np.where(valid, numbers.reshape(-1), -1).astype(np.int64)
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:

@@ -29,6 +29,7 @@ from cereus.languages.match_recognize.match.alternatives import Alternatives
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.program import Rounds, RowAutomaton
+from cereus.languages.match_recognize.match.rewriting import is_distinct, is_text
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
@@ -40,6 +41,7 @@ from cereus.languages.match_recognize.match.slots.tables import (
     NotForSlots,
     SlotTables,
 )
+from cereus.languages.match_recognize.match.slots.texts import MOST_PLACES, SlotTexts, text_test
 from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
@@ -78,7 +80,7 @@ class Lowering:
         self.variables = bound.clause.variables() if ways is None else ways.variables
         self.code = Code()
         self.percentiles: list[Percentile] = []
-        self.columns = SlotColumns(rows, self.variables, room, most_rows)
+        self.columns = SlotColumns(rows, self.variables, room, most_rows, self.least_places)
         self.groups = SlotGroups(
             self.variables,
             self.columns.width - 1,
@@ -86,6 +88,7 @@ class Lowering:
             lambda column, members: self.columns.masked(column, members, ways),
         )
         self.totals = SlotTotals(self.code, self.columns, self.groups)
+        self.texts = SlotTexts(self.code, self.columns, self.groups)
 
     def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
         """The tables, and the columns that rows are read from."""
@@ -143,6 +146,11 @@ class Lowering:
         leaves = [part.leaves[name] for name in sorted(names_in(node))]
         if not leaves:
             return self.code.literal(value_of(node, {}))
+        tested = text_test(node, part)
+        if tested is not None:
+            test, wanted = tested
+            truth = self.texts.truth(test, self.bound.clause.members(test.variable))
+            return truth if wanted else self.code.emit(codes.NOT, Kind.BOOLEAN, truth)
         bases = {self.base(leaf) for leaf in leaves}
         if len(bases) == 1:
             (base,) = bases
@@ -178,6 +186,13 @@ class Lowering:
             case ex.Call(name, arguments):
                 return self.code.called(name, [self.load(each, part) for each in arguments])
         raise NotForSlots
+
+    @property
+    def least_places(self) -> int:
+        """The room that columns need for what is looked up there by places."""
+        every = (part for name in self.bound.define for part in parts(self.bound, name))
+        texts = any(is_text(leaf) for part in every for leaf in part.leaves.values())
+        return MOST_PLACES if texts else 0
 
     def case(
         self,
@@ -263,6 +278,8 @@ class Lowering:
             raise NotForSlots
         if leaf.function == "percentile":
             return self.percentile(leaf, leaf.argument, members)
+        if is_distinct(leaf):
+            return self.distinct(leaf.argument, members)
         return self.totals.aggregated(leaf, leaf.argument, members)
 
     def percentile(
@@ -285,6 +302,19 @@ class Lowering:
         self.code.add(codes.PERCENTILE, to, len(self.percentiles), group.at)
         self.percentiles.append(Percentile(number, share.numerator, share.denominator))
         return Loaded(to, Kind.FLOAT)
+
+    def distinct(self, argument: ex.Expression, members: frozenset[str]) -> Loaded:
+        """How many different values rows have that lie one behind the other: as many as are the
+        first of these rows with their value."""
+        if not self.lie_together(members) or LABEL in names_in(argument):
+            raise NotForSlots
+        self.columns.ranked = True
+        base = Base(members, best=(codes.LAST_ROWS, argument))
+        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
+        to = self.code.register()
+        self.code.add(codes.DISTINCT, to, len(self.percentiles), group.at)
+        self.percentiles.append(Percentile(self.columns.earlier(argument), 0, 1))
+        return Loaded(to, Kind.INTEGER)
 
     # ------------------------------------------------------------ places
 

@@ -31,13 +31,14 @@ class Percentile:
 class Percentiles:
     """`parts[n]` is the column, the numerator and the denominator of percentile n, and `of[n]` its
     matrix: `before[m, row]` values stand before a row, `zeros[m, level, place]` of those before a
-    place have a 0, and `values[m]` are all that there are, in order."""
+    place have a 0, and the first `sizes[m]` of `values[m]` are all that there are, in order."""
 
     parts: npt.NDArray[np.int64]
     of: npt.NDArray[np.int32]
     before: npt.NDArray[np.int64]
     zeros: npt.NDArray[np.int32]
     values: npt.NDArray[np.float64]
+    sizes: npt.NDArray[np.int64]
 
     @classmethod
     def none(cls) -> Percentiles:
@@ -47,6 +48,7 @@ class Percentiles:
             np.zeros((1, 1), np.int64),
             np.zeros((1, 1, 1), np.int32),
             np.zeros((1, 1), np.float64),
+            np.zeros(1, np.int64),
         )
 
 
@@ -83,6 +85,7 @@ def percentiles(
         before,
         zeros,
         values,
+        np.array([len(distinct) for distinct, _ in ordered], np.int64),
     )
 
 

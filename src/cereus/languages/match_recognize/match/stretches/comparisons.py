@@ -21,7 +21,7 @@ OF_ROWS = (codes.AT_ROW, codes.AT_FIRST, codes.AT_LAST, codes.MATCH_LENGTH)
 OF_FLOATS = (codes.AVERAGE_FLOAT, codes.VARIANCE, codes.SAMPLE_VARIANCE)
 """Operations on a slot that holds floats, and one that counts them."""
 OF_SLOTS = (
-    *(codes.AT_SLOT, codes.AT_TAIL, codes.AT_HEAD, codes.PERCENTILE),
+    *(codes.AT_SLOT, codes.AT_TAIL, codes.AT_HEAD, codes.PERCENTILE, codes.DISTINCT),
     *(codes.SLOT_INT, codes.SLOT_FLOAT, codes.AVERAGE_INT, *OF_FLOATS),
 )
 """Operations that read nothing but slots."""

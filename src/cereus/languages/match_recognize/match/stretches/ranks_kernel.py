@@ -29,6 +29,7 @@ class RanksOfRows:
         self.before = percentiles.before
         self.zeros = percentiles.zeros
         self.values = percentiles.values
+        self.sizes = percentiles.sizes
 
     def count(
         self, number: cython.int, first: cython.Py_ssize_t, end: cython.Py_ssize_t
@@ -52,16 +53,60 @@ class RanksOfRows:
             rank += 1
         return self.ranked(number, first, end, rank)
 
+    def below(
+        self,
+        number: cython.int,
+        first: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        limit: cython.longlong,
+    ) -> cython.longlong:
+        """How many values of the rows from `first` to `end` are less than a limit."""
+        m: cython.int = self.of[number]
+        low: cython.Py_ssize_t = self.before[m, first]
+        high: cython.Py_ssize_t = self.before[m, end]
+        last: cython.Py_ssize_t = self.zeros.shape[2] - 1
+        cython.declare(level=cython.Py_ssize_t, rank=cython.Py_ssize_t)
+        cython.declare(bit=cython.Py_ssize_t, count=cython.longlong)
+        rank = self.rank_of(m, limit)
+        if rank >> self.zeros.shape[1]:
+            return high - low
+        count = 0
+        for level in range(self.zeros.shape[1]):
+            bit = (rank >> (self.zeros.shape[1] - 1 - level)) & 1
+            if bit == 0:
+                low = self.zeros[m, level, low]
+                high = self.zeros[m, level, high]
+                continue
+            count += self.zeros[m, level, high] - self.zeros[m, level, low]
+            low += self.zeros[m, level, last] - self.zeros[m, level, low]
+            high += self.zeros[m, level, last] - self.zeros[m, level, high]
+        return count
+
+    def rank_of(self, m: cython.int, limit: cython.longlong) -> cython.Py_ssize_t:
+        """How many of the values in order are less than a limit."""
+        cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, at=cython.Py_ssize_t)
+        low = 0
+        high = self.sizes[m]
+        while low < high:
+            at = (low + high) // 2
+            if self.values[m, at] < limit:
+                low = at + 1
+            else:
+                high = at
+        return low
+
     def percentile(
         self, number: cython.int, first: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.double:
         """A percentile of these rows, which have some values."""
         cython.declare(low=cython.double, high=cython.double, place=cython.longlong)
         low = self.beside(number, first, end, False)
+        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
+        if place % self.parts[number, codes.DENOMINATOR] == 0:
+            return low
         high = self.beside(number, first, end, True)
         if low == high:
             return low
-        place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
         return _between(
             low,
             high,

@@ -91,3 +91,4 @@ cdef class QuietStretches(BoundedRegisters):
     cdef bint _float_in_slot(self, int to, int slot) noexcept nogil
     cdef bint _average(self, bint of_ints, int to, int slot, int count) noexcept nogil
     cdef bint _variance(self, bint sample, int to, int slot, int count) noexcept nogil
+    cdef bint _distinct(self, int to, int number, int slot) noexcept nogil

@@ -196,6 +196,9 @@ class QuietStretches(BoundedRegisters):
             elif op == codes.PERCENTILE:
                 if not self._percentile(to, a, b):
                     return codes.UNSURE
+            elif op == codes.DISTINCT:
+                if not self._distinct(to, a, b):
+                    return codes.UNSURE
             elif op == codes.SQUARE_ROOT:
                 if not self.root(to, a):
                     return codes.UNSURE
@@ -310,7 +313,7 @@ class QuietStretches(BoundedRegisters):
         if (not by_label and not by_loop) or (kind == codes.FIRST_ROWS and at != self.none):
             self._exactly(to, column, at)
             return True
-        if kind == codes.FIRST_ROWS:
+        if kind == codes.FIRST_ROWS or kind == codes.TEXT_STEP:
             return False
         if kind >= codes.MOST_ROW:
             if not self.keeps_row(
@@ -421,6 +424,21 @@ class QuietStretches(BoundedRegisters):
         return self.are_numbers(to, to) and (
             self.low_floats[column, self.block] == self.low_floats[column, self.block]
         )
+
+    def _distinct(self, to: cython.int, number: cython.int, slot: cython.int) -> cython.bint:
+        """How many different values there are; False where there are no bounds. A row that is
+        added has a new one or not."""
+        end: cython.Py_ssize_t = self.cells[self.side, self.run, slot] + 1
+        first: cython.Py_ssize_t = end - self.cells[self.side, self.run, slot + 1]
+        if first == end:
+            return False
+        self.known[to] = 1
+        self.low[to] = self.high[to] = self.ranks.below(number, first, end, first)
+        if self.kinds[self.loop, slot] >= 0:
+            self.high[to] += self.size - 1
+        if self.kinds[self.label, slot] >= 0:
+            self.high[to] += 1
+        return True
 
     def _variance(
         self, sample: cython.bint, to: cython.int, slot: cython.int, count: cython.int
