@@ -79,6 +79,7 @@ def build(
     why_values = max_refusal(query, query.formula)
     if query.skip is not None:
         why_values = SKIPPED
+    largest = query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
     made = lowered(
         formula,
         _streams(query, stream),
@@ -87,7 +88,8 @@ def build(
         why_values=why_values,
         correlated=correlated,
         chooses=not query.timeouts,
-        largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
+        largest=largest,
+        grows=largest and query.skip is None and not query.timeouts,
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0
