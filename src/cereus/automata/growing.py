@@ -35,7 +35,8 @@ def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
     growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
     try:
         waiting, begun = growing.reached()
-        return waiting.isdisjoint(begun) and all(map(growing.is_alone, begun))
+        apart = waiting.isdisjoint(begun) and all(map(growing.one_begins, waiting))
+        return apart and all(map(growing.is_alone, begun))
     except LimitError:
         return False
 
@@ -74,6 +75,16 @@ class _Growing:
 
     # ------------------------------------------------------------ one run is left
 
+    def one_begins(self, subset: States) -> bool:
+        """Whether one run at most begins at an event, of a set of states that waits."""
+        every = (self._marking(self._moves_on(subset, letter)) for letter in self.letters)
+        return all(map(_exclude_each_other, every))
+
+    def _marking(self, moves: list[Joint]) -> list[Joint]:
+        """The moves that mark the event and go on."""
+        marking = (move for move in moves if marks(move.label))
+        return [move for move in marking if any(map(self.automaton.goes_on, move.states))]
+
     def is_alone(self, subset: States) -> bool:
         """Whether one run of a set of states is one run after every event."""
         plain = not any(map(self.automaton.closes, subset))
@@ -82,8 +93,7 @@ class _Growing:
     def _one_goes_on(self, moves: list[Joint]) -> bool:
         """Whether one move at most goes on, once those that pass over an event are left out that
         another marks. What ends with the event has the same events as the run that goes on."""
-        goes_on = [m for m in moves if any(map(self.automaton.goes_on, m.states))]
-        marking = [m for m in goes_on if marks(m.label)]
+        marking = self._marking(moves)
         passing = [m for m in moves if not marks(m.label)]
         return (
             all(_exclude_each_other(each) for each in (marking, passing))

@@ -47,6 +47,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
+from cereus.languages.ceql.order import ANY_TYPE
 from cereus.languages.ceql.planning.choosing import (
     ChosenPart,
     begins_apart,
@@ -68,7 +69,6 @@ from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 
-ANY_TYPE = "*"
 CANNOT_CHOOSE = "WITH TIMEOUTS follows all runs at once"
 TOO_MANY_SIDES = f"more than {MOST_STAMPS} strategies stand in ALL"
 """Where slots have no room."""
