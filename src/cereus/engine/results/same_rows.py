@@ -81,12 +81,15 @@ def _hash(
     end: cython.int,
     cells: cython.const[cython.longlong][::1],
 ) -> cython.longlong:
-    mixed: cython.ulonglong = cython.cast(cython.ulonglong, at & LOW_63)
+    # a cell may be `at` itself, so that these are not simply put together
+    mixed: cython.ulonglong = cython.cast(cython.ulonglong, at & LOW_63) * PRIME
     k: cython.int
     for k in range(begin, end):
-        mixed = (mixed ^ (mixed >> 29) ^ cython.cast(cython.ulonglong, cells[k] & LOW_63)) * PRIME
         if not cython.compiled:
             mixed = mixed & ((1 << 64) - 1)
+        mixed = (mixed ^ (mixed >> 29) ^ cython.cast(cython.ulonglong, cells[k] & LOW_63)) * PRIME
+    if not cython.compiled:
+        mixed = mixed & ((1 << 64) - 1)
     return cython.cast(cython.longlong, mixed >> 20)
 
 
