@@ -1,8 +1,9 @@
 """MAX without comparing matches: where of all runs that begin at one event, one has all the events.
 
 In `A ; B+ ; C` a run that can mark a B and go on need not pass it over: whatever a run can do that
-has passed it over, one that has marked it can do as well, with one event more. So the first is never
-maximal, and if only one run is left of those that began at an event, nothing is left to compare.
+has passed it over, one that has marked it can do as well, with one event more. So the first is
+never maximal, and if only one run is left of those that began at an event, nothing is left to
+compare.
 
 `grows_alone` finds out whether it is so, of every set of states that runs can be in and every
 letter. What a run of state p does, a run of q does with as many events (q *follows* p), if q
