@@ -37,6 +37,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.choosing",
     "cereus.engine.kernel.gathering",
     "cereus.engine.kernel.watching",
+    "cereus.engine.results.same_rows",
     "cereus.engine.rules.routing",
     "cereus.languages.algebra.detect.detection",
     "cereus.languages.match_recognize.match.rows.rows_kernel",

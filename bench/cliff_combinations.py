@@ -87,6 +87,12 @@ STRATEGIES = (
          "b.price AND a[volume > 4000] AND b[volume > 900] WITHIN 1 second", select="NEXT *"),
     ceql("LAST over a total", "SELL AS a ; BUY:+ AS b FILTER sum(b.volume) > 4 * a.volume "
          "WITHIN 1 second", select="LAST *"),
+    ceql("MAX of a plus over an equality", "SELL AS a ; BUY+ AS b FILTER a.volume = b.volume "
+         "WITHIN 1 minute", select="MAX *"),
+    ceql("MAX of a plus, every event", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 1 second",
+         select="MAX *"),
+    ceql("ALL of three, equality", "(SELL AS a ALL BUY AS b ALL SELL AS c) FILTER "
+         "a.volume = b.volume WITHIN 1 second"),
     ceql("MAX of a plus over a comparison", f"SELL AS a ; BUY+ AS b FILTER a.price < b.price AND "
          f"{LARGE} WITHIN 1 second", select="MAX *"),
     ceql("NEXT of LAST", f"NEXT(LAST({PAIR} FILTER a.volume = b.volume AND {LARGE}) ; SELL AS c "

@@ -33,6 +33,7 @@ class Lowered(Generic[Made]):
     why_values  where states remember values: why slots do not
     past        with slots: the events that are remembered by key, whatever runs there are
     scoped      with slots: the kernel chooses for a strategy inside the pattern
+    grows       under MAX: one run is left of those that begin at an event (`automata.growing`)
     watching    with slots: what is watched beside the pattern, whose runs ask about it
     """
 
@@ -46,6 +47,7 @@ class Lowered(Generic[Made]):
     why_values: str | None = None
     past: tuple[PastKind, ...] = ()
     scoped: bool = False
+    grows: bool = False
     watching: Watching | None = None
 
 

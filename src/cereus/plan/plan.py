@@ -20,7 +20,7 @@ from cereus.plan.lowered import Lowered
 from cereus.plan.returned import ReturnedColumn, returned_columns, returned_variables
 from cereus.plan.tests import EventTest
 from cereus.plan.timeouts import TimeoutPlans
-from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
+from cereus.plan.traits import ChosenBy, PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
 
 PLAN_VERSION = 3
@@ -123,6 +123,7 @@ class Plan:
         parts = (self.version, _described(self.query), self.stream)
         kinds = {
             "scoped": self.scoped,
+            "growing": self.traits.chosen_by is ChosenBy.GROWTH,
             "watching": self.watching is not None,
             "gathering": self.gathering is not None,
             "ended": self.gathering is not None and self.gathering.ends,

@@ -144,7 +144,13 @@ CASES = [
     ),
     Case("next", "SELECT NEXT * WHERE A ; B+ ; C WITHIN 30 seconds", "Runner"),
     Case("last", "SELECT LAST * WHERE A ; B ; C PARTITION BY k", "Runner"),
-    Case("max", "SELECT MAX * WHERE A ; B+ ; C PARTITION BY k WITHIN 30 seconds", "ReplayRunner"),
+    Case("max", "SELECT MAX * WHERE A ; B+ ; C PARTITION BY k WITHIN 30 seconds", "Runner"),
+    Case("max of several", "SELECT MAX * WHERE A+ ; B WITHIN 10 seconds", "ReplayRunner"),
+    Case(
+        "max of several consumed by any",
+        "SELECT MAX * WHERE A+ ; B PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
+        "ReplayRunner",
+    ),
     Case(
         "max consumed by any",
         "SELECT MAX * WHERE A ; B PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
@@ -153,7 +159,7 @@ CASES = [
     Case(
         "max of many consumed by any",
         "SELECT MAX * WHERE A ; B+ PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
-        "ReplayRunner",
+        "Runner",
     ),
     Case(
         "max by values",

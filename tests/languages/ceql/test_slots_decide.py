@@ -60,14 +60,14 @@ TIMED = Stream(time="t", unit="s")
 SPARSE = (None, 0, 1, 2, 3)
 
 
-def events(draw: Random, size: int = 9) -> list[dict[str, object]]:
+def events(draw: Random, size: int = 9, types: str = "AAB") -> list[dict[str, object]]:
     time = 0
     made = []
     for _ in range(size):
         time += draw.choice((0, 1, 1))
         made.append(
             dict.fromkeys(strategies.SCHEMA.names)
-            | {"type": draw.choice("AAB"), "t": time, "x": draw.choice(SPARSE)}
+            | {"type": draw.choice(types), "t": time, "x": draw.choice(SPARSE)}
             | {"w": draw.choice((None, 0.0, 0.5, 1.0, 2.0, float("nan")))}
             | {"s": draw.choice((None, "a", "b", "ab"))}
         )
@@ -99,9 +99,11 @@ def test_the_best_of_an_order_is_what_the_definition_chooses(pattern: str, strat
         assert_agrees(found, parse(text), TIMED, stream)
 
 
-def assert_agrees_in_pieces(query: cereus.Query, draw: Random, seed: int) -> None:
+def assert_agrees_in_pieces(
+    query: cereus.Query, draw: Random, seed: int, types: str = "AAB"
+) -> None:
     """Random events have the matches of the definition, however the stream is cut."""
-    stream = events(draw)
+    stream = events(draw, types=types)
     with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
         found = rows(cut(query, stream, draw), query.tree)
     try:

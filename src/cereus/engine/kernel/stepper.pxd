@@ -116,6 +116,7 @@ cdef class Stepper:
     cdef bint watching
     cdef bint scoped
     cdef bint limited
+    cdef bint growing
 
     @cython.final
     cdef int _look_up(self) except? -1 nogil

@@ -104,6 +104,7 @@ class Stepper:
         self.n_slots = options.slots
         self.scoped = options.scoped
         self.limited = False
+        self.growing = options.growing
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
@@ -614,15 +615,22 @@ class Stepper:
         if self.steps >= self.look_at:
             self._look_up()
         stays: cython.bint = False
+        grown: cython.bint = False
         k: cython.int
+        count: cython.int
         self.answered = -1
         if r or unseen != layout.NONE:
             stays = self.edges[at + layout.EDGES_STAYS]
-            for k in range(self.edges[at + layout.EDGES_COUNT]):
-                move: cython.int = at + layout.EDGES_MOVES + layout.MOVE_WORDS * k
+            count = self.edges[at + layout.EDGES_COUNT]
+            for k in range(count):
+                # moves that mark the event stand behind those that do not
+                place: cython.int = count - 1 - k if self.growing else k
+                move: cython.int = at + layout.EDGES_MOVES + layout.MOVE_WORDS * place
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
                 checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
+                if grown and label == layout.UNMARKED:
+                    break
                 if checks >= 0 and not self._holds(checks, c, e):
                     continue
                 if label == layout.UNMARKED and to == s:
@@ -633,7 +641,9 @@ class Stepper:
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
                     if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
                         self.n_completed += 1
-        if stays:
+                    if self.growing and label != layout.UNMARKED and unseen == layout.NONE:
+                        grown = grown or not self.final[to]
+        if stays and not grown:
             self.root[c] = r
             self.empty[c] = unseen
         else:

@@ -12,7 +12,7 @@ from cereus.clauses.tree import Consume, Strategy
 from cereus.engine.kernel import layout
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
-from cereus.plan.traits import CHOOSING
+from cereus.plan.traits import CHOOSING, ChosenBy
 
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
@@ -36,7 +36,8 @@ class KernelOptions:
     """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
     long as no match can be found in several ways; `parts` are those whose events are gathered;
     after `enough` matches of an event no more are looked for, whichever they are; with `largest`, a
-    match is reported if no other of the event contains it."""
+    match is reported if no other of the event contains it; with `growing`, a run that can mark an
+    event and go on does not pass it over (`automata.growing`)."""
 
     windowed: bool
     open_ended: bool
@@ -63,6 +64,7 @@ class KernelOptions:
     parts: int = 0
     enough: int | None = None
     largest: bool = False
+    growing: bool = False
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -93,6 +95,7 @@ class KernelOptions:
             parts=0 if plan.gathering is None else len(plan.gathering.parts),
             enough=_enough(plan),
             largest=_has_largest(plan.automaton),
+            growing=plan.traits.chosen_by is ChosenBy.GROWTH,
         )
 
 

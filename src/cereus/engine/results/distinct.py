@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
-from cereus.engine.ingest.substreams import Ints
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.results.match_chunks import Mask, MatchChunk, joined
+from cereus.engine.results.same_rows import rows_once
 
 
 class DistinctRows:
@@ -35,10 +34,10 @@ class DistinctRows:
             rows = joined([self._kept, rows])
         if not len(rows):
             return
-        goes_on = np.full(len(rows), True) if self._mixed else rows.at == rows.at[-1]
-        self._kept = _once(rows.only(goes_on)).copied()  # the kernel writes to the others again
-        if not goes_on.all():
-            yield self._limited(_once(rows.only(~goes_on)))
+        over = 0 if self._mixed else _begin_of_last(rows)
+        self._kept = _once(rows.span(over, len(rows))).copied()  # the kernel writes there again
+        if over:
+            yield self._limited(_once(rows.span(0, over)))
 
     def rest(self) -> Iterator[MatchChunk]:
         """The rows of the last event."""
@@ -48,6 +47,8 @@ class DistinctRows:
 
     def _limited(self, rows: MatchChunk) -> MatchChunk:
         """The rows of each event together; LIMIT counts these, not the ways they arise."""
+        if self._limit is None and not self._mixed:
+            return rows
         _, begins, event = np.unique(rows.at, return_index=True, return_inverse=True)
         order = np.argsort(begins[event], kind="stable")
         begin = begins[event][order]
@@ -65,30 +66,13 @@ def _seen(chunk: MatchChunk, shown: Mask) -> MatchChunk:
     return chunk.only(np.diff(chunk.offsets) > 0)
 
 
+def _begin_of_last(rows: MatchChunk) -> int:
+    """Where the rows of the last event begin."""
+    others = np.flatnonzero(rows.at != rows.at[-1])
+    return int(others[-1]) + 1 if len(others) else 0
+
+
 def _once(rows: MatchChunk) -> MatchChunk:
     """No two rows that look the same."""
-    sizes = np.diff(rows.offsets)
-    alike = [_first_alike(rows, np.flatnonzero(sizes == size)) for size in np.unique(sizes)]
-    places, firsts = np.concatenate(alike, axis=1)
-    if np.array_equal(places, firsts):
-        return rows
-    latest = np.lexsort((rows.last[places], rows.first[places], firsts))
-    ends = np.flatnonzero(np.diff(firsts[latest], append=-1))  # of those alike, the latest start
-    return rows.take(places[latest[ends]])
-
-
-def _first_alike(rows: MatchChunk, places: Ints) -> Ints:
-    """Rows of one size, and for each of them the first one that looks the same."""
-    if np.all(np.diff(rows.at[places]) > 0):
-        return np.stack([places, places])  # of one event each: no two look the same
-    cells = rows.offsets[places][:, None] + np.arange(np.diff(rows.offsets)[places[0]])
-    looks = [rows.at[places], *rows.cells[cells].T]
-    looks += [*rows.labels[cells].T] if len(rows.labels) else []
-    names = [str(number) for number in range(len(looks))]
-    table = pa.table([*map(pa.array, looks), pa.array(places)], names=[*names, "place"])
-    groups = table.group_by(names, use_threads=False).aggregate([("place", "list")])
-    together = groups["place_list"].combine_chunks()
-    members = together.flatten().to_numpy()
-    sizes = np.diff(together.offsets.to_numpy())
-    firsts = np.minimum.reduceat(members, np.cumsum(sizes) - sizes)
-    return np.stack([members, np.repeat(firsts, sizes)])
+    places = rows_once(rows.at, rows.offsets, rows.cells, rows.labels, rows.first, rows.last)
+    return rows if len(places) == len(rows) else rows.take(places)

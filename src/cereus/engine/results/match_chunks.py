@@ -146,6 +146,20 @@ class MatchChunk:
             at=self.at[kept],
         )
 
+    def span(self, begin: int, end: int) -> MatchChunk:
+        """The listed matches of a stretch, in the same arrays."""
+        if begin == 0 and end == len(self):
+            return self
+        cells = slice(self.offsets[begin], self.offsets[end])
+        return MatchChunk(
+            cells=self.cells[cells],
+            labels=self.labels[cells],
+            offsets=self.offsets[begin : end + 1] - self.offsets[begin],
+            first=self.first[begin:end],
+            last=self.last[begin:end],
+            at=self.at[begin:end],
+        )
+
     def take(self, places: Ints) -> MatchChunk:
         """The listed matches in these places, in this order."""
         sizes = np.diff(self.offsets)[places]

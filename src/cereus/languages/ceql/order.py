@@ -10,6 +10,9 @@ from typing import NamedTuple
 from cereus.automata.model import Label
 from cereus.languages.ceql import tree as cel
 
+ANY_TYPE = "*"
+"""The name of a leaf that any event satisfies."""
+
 
 class MarkedPlace(NamedTuple):
     """One place in a formula where events are marked, and by which variables."""

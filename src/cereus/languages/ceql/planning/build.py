@@ -79,16 +79,24 @@ def build(
     why_values = max_refusal(query, query.formula)
     if query.skip is not None:
         why_values = SKIPPED
-    made = lowered(
-        formula,
-        _streams(query, stream),
-        schema,
+    largest = query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
+    grows = largest and query.skip is None and not query.timeouts
+    lower = partial(
+        lowered,
+        streams=_streams(query, stream),
+        schema=schema,
         stream=stream,
         why_values=why_values,
         correlated=correlated,
         chooses=not query.timeouts,
-        largest=(query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended),
+        largest=largest,
+        grows=grows,
     )
+    made = lower(formula)
+    if grows and not made.grows:  # a filter of a part may forget what a run that grows still needs
+        local = rewrite(keyed.formula, tuple(rule for rule in rules if rule is not narrow_filters))
+        whole = lower(with_single_rounds(query, local))
+        made = whole if whole.grows else made
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0
     if query.timeouts:

@@ -22,7 +22,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import operands_of
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.counts import may_be_nothing
-from cereus.languages.ceql.order import leaf_order
+from cereus.languages.ceql.order import ANY_TYPE, leaf_order
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
@@ -155,16 +155,19 @@ def is_choice(node: cel.Select) -> bool:
 
 
 def begins_apart(formula: cel.Formula) -> bool:
-    """Whether an event that a match begins with is never another event of a match, as their types
-    show: then no match contains one that begins at another event."""
+    """Whether an event that a match begins with is never an event in the midst of one, as their
+    types show: then no match contains one that begins at another event and ends at the same."""
     if any(isinstance(node, cel.Project) or may_be_nothing(node) for node in formula.walk()):
         return False
     order = leaf_order(formula)
     followers = order.followers()
-    first = [leaf.label for leaf in order.leaves if leaf.place not in followers]
-    later = [leaf.label for leaf in order.leaves if leaf.place in followers]
-    names = frozenset[str]().union(*first)
-    return bool(first) and all(names.isdisjoint(label) for label in later)
+    first = [leaf for leaf in order.leaves if leaf.place not in followers]
+    later = [leaf for leaf in order.leaves if leaf.place in followers]
+    if all(order.after[leaf.place] for leaf in first):  # no match is a single event
+        later = [leaf for leaf in later if order.after[leaf.place]]
+    names = frozenset({ANY_TYPE}).union(*(leaf.label for leaf in first))
+    known = bool(first) and not any(ANY_TYPE in leaf.label for leaf in first)
+    return known and all(names.isdisjoint(leaf.label) for leaf in later)
 
 
 def compares_events(formula: cel.Formula) -> bool:

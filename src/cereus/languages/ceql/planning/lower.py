@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
+from cereus.automata.growing import grows_alone
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
 from cereus.automata.memory.chosen import (
     EARLIEST,
@@ -37,6 +38,7 @@ from cereus.automata.memory.rivals import RivalRuns
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import MOST_STAMPS, Automaton, Label
 from cereus.automata.strategies import select
+from cereus.automata.subset import MOST_LETTERS
 from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
@@ -45,6 +47,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
+from cereus.languages.ceql.order import ANY_TYPE
 from cereus.languages.ceql.planning.choosing import (
     ChosenPart,
     begins_apart,
@@ -59,13 +62,13 @@ from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
+from cereus.plan.alphabet import alphabet
 from cereus.plan.lowered import Lowered, slots_else_values, with_tests
 from cereus.plan.plan import Follower
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 
-ANY_TYPE = "*"
 CANNOT_CHOOSE = "WITH TIMEOUTS follows all runs at once"
 TOO_MANY_SIDES = f"more than {MOST_STAMPS} strategies stand in ALL"
 """Where slots have no room."""
@@ -104,9 +107,11 @@ def lowered(
     correlated: bool = True,
     chooses: bool = True,
     largest: bool = False,
+    grows: bool = False,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
-    may choose for strategies inside it; `largest`: with slots, for MAX around all of it."""
+    may choose for strategies inside it; `largest`: with slots, for MAX around all of it;
+    `grows`: which need not compare matches where one run has all events of others."""
     chosen = list(choices(formula))
     refusals = [each.refusal or (None if chooses else CANNOT_CHOOSE) for each in chosen]
     why_values = next(filter(None, [why_values, *refusals]), None)
@@ -118,10 +123,10 @@ def lowered(
             schema=schema,
             stream=stream,
             chosen=_by_node(chosen),
-        ).lowered(formula, largest=largest),
+        ).lowered(formula, largest=largest, grows=grows),
         lambda: FormulaLowering(
             streams, correlated=correlated, schema=schema, stream=stream
-        ).lowered(formula),
+        ).lowered(formula, grows=grows),
         why_not=why_values,
     )
 
@@ -184,9 +189,12 @@ class FormulaLowering:
     beside: int = 0
     """How many strategies the kernel chooses for at once beside the part at hand."""
 
-    def lowered(self, formula: cel.Formula, *, largest: bool = False) -> Lowered[Automaton]:
+    def lowered(
+        self, formula: cel.Formula, *, largest: bool = False, grows: bool = False
+    ) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
-        if largest and self.comparisons:
+        grows = grows and begins_apart(formula) and self._grows_alone(automaton)
+        if largest and self.comparisons and not grows:
             chooses = LARGEST if begins_apart(formula) else LARGEST_OF_ALL
             automaton = self._in_scope(formula, automaton, chooses, Begins.MARKING)
         if self.parts:
@@ -201,8 +209,16 @@ class FormulaLowering:
             in_slots=self.slots is not None,
             past=() if self.slots is None else tuple(self.slots.past),
             scoped=self.scoped,
+            grows=grows,
             watching=None if self.slots is None else self.slots.watching,
         )
+
+    def _grows_alone(self, automaton: Automaton) -> bool:
+        """Whether one run is left of those that begin at an event, and no state has values."""
+        if self.scoped or (self.comparisons and self.slots is None):
+            return False
+        possible = alphabet(self.tests.tests, self.stream, MOST_LETTERS)
+        return possible.complete and grows_alone(automaton, possible.letters)
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:

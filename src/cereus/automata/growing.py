@@ -1,0 +1,155 @@
+"""MAX without comparing matches: where of all runs that begin at one event, one has all the events.
+
+In `A ; B+ ; C` a run that can mark a B and go on need not pass it over: whatever a run can do that
+has passed it over, one that has marked it can do as well, with one event more. So the first is
+never maximal, and if only one run is left of those that began at an event, nothing is left to
+compare.
+
+`grows_alone` finds out whether it is so, of every set of states that runs can be in and every
+letter. What a run of state p does, a run of q does with as many events (q *follows* p), if q
+accepts where p does, and each move of p has one of q that asks for no more, takes the same values
+along, marks the event if p does, and leads to a state that follows p's. This is the simulation of
+automata, found as usual: it is assumed until something refutes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from cereus.automata.model import Automaton, Letter, Move, State, States, marks
+from cereus.automata.subset import JointMove, exclusive, joint_moves
+from cereus.errors import LimitError
+
+MOST_SETS = 64
+"""With more sets of states it is not found out."""
+MOST_PAIRS = 500
+"""Nor with more pairs of states of which one may follow the other."""
+
+Joint = JointMove[frozenset[str]]
+
+
+def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
+    """Whether of the runs that begin at one event, all but one can be left out at every event, by
+    one rule: a run that can mark an event and go on does not pass it over."""
+    growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
+    try:
+        waiting, begun = growing.reached()
+        apart = waiting.isdisjoint(begun) and all(map(growing.one_begins, waiting))
+        return apart and all(map(growing.is_alone, begun))
+    except LimitError:
+        return False
+
+
+@dataclass
+class _Growing:
+    """An automaton, all letters that may come, and the pairs of states of which the second is known
+    not to follow the first."""
+
+    automaton: Automaton
+    letters: tuple[Letter, ...]
+    refuted: set[tuple[State, State]] = field(default_factory=set)
+
+    def reached(self) -> tuple[set[States], set[States]]:
+        """The sets of states of runs that have marked nothing, and of those that have."""
+        waiting, begun = {frozenset(self.automaton.initial())}, set[States]()
+        todo = [(subset, False) for subset in waiting]
+        while todo:
+            subset, has_begun = todo.pop()
+            for move in self._moves(subset):
+                begins = has_begun or marks(move.label)
+                known = begun if begins else waiting
+                if move.states not in known:
+                    known.add(move.states)
+                    todo.append((move.states, begins))
+            if len(waiting) + len(begun) > MOST_SETS:
+                raise LimitError("there are too many sets of states")
+        return waiting, begun
+
+    def _moves(self, subset: States) -> Iterator[Joint]:
+        for letter in self.letters:
+            yield from self._moves_on(subset, letter)
+
+    def _moves_on(self, subset: States, letter: Letter) -> list[Joint]:
+        return joint_moves(self.automaton, subset, letter, frozenset)
+
+    # ------------------------------------------------------------ one run is left
+
+    def one_begins(self, subset: States) -> bool:
+        """Whether one run at most begins at an event, of a set of states that waits."""
+        every = (self._marking(self._moves_on(subset, letter)) for letter in self.letters)
+        return all(map(_exclude_each_other, every))
+
+    def _marking(self, moves: list[Joint]) -> list[Joint]:
+        """The moves that mark the event and go on."""
+        marking = (move for move in moves if marks(move.label))
+        return [move for move in marking if any(map(self.automaton.goes_on, move.states))]
+
+    def is_alone(self, subset: States) -> bool:
+        """Whether one run of a set of states is one run after every event."""
+        plain = not any(map(self.automaton.closes, subset))
+        return plain and all(self._one_goes_on(self._moves_on(subset, x)) for x in self.letters)
+
+    def _one_goes_on(self, moves: list[Joint]) -> bool:
+        """Whether one move at most goes on, once those that pass over an event are left out that
+        another marks. What ends with the event has the same events as the run that goes on."""
+        marking = self._marking(moves)
+        passing = [m for m in moves if not marks(m.label)]
+        return (
+            all(_exclude_each_other(each) for each in (marking, passing))
+            and not any(self.automaton.accepts(state) for m in passing for state in m.states)
+            and all(self._covers(m, other) for m, other in product(marking, passing))
+        )
+
+    def _covers(self, marking: Joint, passing: Joint) -> bool:
+        """Whether a run that makes the first move can do whatever one that makes the second can,
+        with the same values."""
+        return exclusive(marking.checks, passing.checks) or (
+            marking.updates == passing.updates
+            and all(any(self._follows(p, q) for q in marking.states) for p in passing.states)
+        )
+
+    # ------------------------------------------------------------ which state follows which
+
+    def _follows(self, state: State, other: State) -> bool:
+        """Whether the other state follows the first: assumed until a round refutes nothing."""
+        while (state, other) not in self.refuted:
+            before = len(self.refuted)
+            self._may_follow(state, other, set())
+            if len(self.refuted) == before:
+                return True
+        return False
+
+    def _may_follow(self, state: State, other: State, assumed: set[tuple[State, State]]) -> bool:
+        if (state, other) in self.refuted:
+            return False
+        if state == other or (state, other) in assumed:
+            return True
+        if len(assumed) + len(self.refuted) > MOST_PAIRS:
+            raise LimitError("too many states are compared")
+        assumed.add((state, other))
+        may = self._alike(state, other) and all(
+            any(self._does(move, also, assumed) for also in self.automaton.moves(other, letter))
+            for letter in self.letters
+            for move in self.automaton.moves(state, letter)
+        )
+        if not may:
+            self.refuted.add((state, other))
+        return may
+
+    def _alike(self, state: State, other: State) -> bool:
+        accepts, slots = self.automaton.accepts, self.automaton.slots
+        return slots(state) == slots(other) and (accepts(other) or not accepts(state))
+
+    def _does(self, move: Move, also: Move, assumed: set[tuple[State, State]]) -> bool:
+        return (
+            set(also.checks) <= set(move.checks)
+            and also.updates == move.updates
+            and (marks(also.label) or not marks(move.label))
+            and self._may_follow(move.target, also.target, assumed)
+        )
+
+
+def _exclude_each_other(moves: list[Joint]) -> bool:
+    return all(exclusive(one.checks, other.checks) for one, other in combinations(moves, 2))
