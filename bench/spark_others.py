@@ -18,8 +18,8 @@ MATCH_RECOGNIZE finds one pair for each beginning, not all. A run of Flink start
 seconds are those of the whole JVM; of Spark's, its compiler of byte code is left out.
 
 All of them find the same number of pairs, or the run stops. `uniform` keys have the same number of
-events; `skewed` are those of which one has 90 %. What takes longer than --limit is stopped, and the
-row says so; --without leaves jobs out.
+events; `skewed` are those of which one has 90 %. What takes more than --limit CPU seconds is
+stopped, and the row says so; --without leaves jobs out.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def on_flink(
 def _flink(command: list[str], limit: int) -> Cost | str:
     begin = perf_counter()
     try:
-        found = answer(command, limit)
+        found = answer(command, limit, cpu=True)
     except Missing as reason:
         return str(reason)
     if "missing" in found:
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--spread", nargs="+", choices=SPREADS, default=SPREADS, help="of keys")
     parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
-    parser.add_argument("--limit", type=int, default=300, help="seconds that a job may take")
+    parser.add_argument("--limit", type=int, default=300, help="CPU seconds that a job may take")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
@@ -196,7 +196,7 @@ def main() -> None:
             name = f"{keys:,} {spread}"
             costs = best(chosen, options.repeat, options.limit)
             slow = [each for each in chosen if each not in costs]
-            missing = dict.fromkeys(slow, f"no answer in {options.limit} s")
+            missing = dict.fromkeys(slow, f"no answer in {options.limit} CPU s")
             modes = {each: mode for each, mode in FLINK.items() if each not in options.without}
             for each, flink in on_flink(events, window, options.limit, modes).items():
                 if isinstance(flink, str):
