@@ -30,11 +30,13 @@ from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.prometheus import parsed
-from cereus.spark.pipeline.sinks.checking import SinkChecker
+from cereus.spark.pipeline.sinks.checking import ELSEWHERE, SinkChecker, unwritable
 from cereus.spark.pipeline.sinks.spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
 from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
 from cereus.writing.target import FORMATS
 
+COUNTS = ("max_files", "rows_per_second", "rows")
+"""Keys of sources that are numbers of something."""
 HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
 
 
@@ -74,9 +76,23 @@ class Checker:
                 self.wrong(("prometheus",), error.message, error.hint)
         if self.spec.local:
             self.check_local()
-        if self.spec.live and self.spec.checkpoint is None:
+        if self.spec.live:
+            self.check_checkpoint(self.spec.checkpoint)
+
+    def check_checkpoint(self, place: Location | None) -> None:
+        """Where Spark and Cereus write while they run."""
+        if place is None:
             hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
             self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
+        elif is_local(place):
+            here = Path(place)
+            file = next((each for each in (here, *here.parents) if each.is_file()), None)
+            if file is not None:
+                message = f"a checkpoint is a directory, and {str(file)!r} is a file"
+                self.wrong(("checkpoint",), message, "name one that is not there yet")
+            elif unwritable(here):
+                message = f"cannot write to the directory {str(here.parent)!r}"
+                self.wrong(("checkpoint",), message, ELSEWHERE)
 
     def check_local(self) -> None:
         """Without Spark there are files that are there, and sinks that need no session."""
@@ -158,6 +174,9 @@ class Checker:
             for name_ in ("schema", "types"):
                 if (columns := getattr(each, name_, None)) is not None:
                     self.schema((*key, name_), columns)
+            for name_ in COUNTS:
+                if (count := getattr(each, name_, None)) is not None and count < 1:
+                    self.wrong((*key, name_), f"at least 1 is needed, not {count}")
             if isinstance(each, FileSource):
                 self.check_files(key, each)
 
