@@ -10,7 +10,8 @@ SAID = {
     "a log of the checkpoint": (
         "An error occurred while calling o2.start.\n"
         ": org.apache.spark.SparkIllegalStateException: [MALFORMED_LOG_FILE] Log file was "
-        "malformed: failed to read correct log version from x. SQLSTATE: KD002\n\tat org.apache.spark.Some",
+        "malformed: failed to read correct log version from x. SQLSTATE: KD002\n"
+        "\tat org.apache.spark.Some",
         "[MALFORMED_LOG_FILE] Log file was malformed: failed to read correct log version from x.",
         BROKEN,
     ),

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -175,6 +177,19 @@ def test_a_checkpoint_is_a_directory(place: str, write: Write) -> None:
     (problem,) = refused(write(changed(text, LIVE))).problems
     assert problem.key == ("checkpoint",)
     assert "market.toml' is a file" in problem.message
+
+
+def test_live_files_that_do_not_fit_together_are_named(write: Write, tmp_path: Path) -> None:
+    """Before, they were said not to be there yet."""
+    file = write(changed(MARKET, LIVE))
+    (tmp_path / "orders" / "broken.parquet").write_bytes(b"no parquet")
+    (problem,) = refused(file).problems
+    assert "sources.orders.path: the files do not say the columns: cannot read" in problem.message
+    assert "broken.parquet" in problem.message
+    other = pa.table({"price": ["10"]})
+    pq.write_table(other, tmp_path / "orders" / "broken.parquet")
+    (problem,) = refused(file).problems
+    assert "the column 'price' of" in problem.message
 
 
 def test_a_checkpoint_can_be_written(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from cereus.column_types import named_schema
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language import registry
 from cereus.query import Query
-from cereus.sources import Files
+from cereus.sources import Files, scan
 from cereus.sources.delimited import CsvReader
 from cereus.sources.places import EventFile, is_remote, matching, places
 from cereus.spark.pipeline.compiling import (
@@ -210,7 +210,11 @@ class Checker:
             self.wrong((*key, "path"), "a live source is a directory, not a file", hint)
         elif files.format in SELF_DESCRIBING and path.is_dir() and known_columns(files) is None:
             hint = 'schema = { type = "string", ts = "timestamp" }'
-            self.wrong(key, "no file says the columns yet: the key 'schema' is needed", hint)
+            if (reason := _unread(files)) is None:
+                self.wrong(key, "no file says the columns yet: the key 'schema' is needed", hint)
+            else:
+                message = f"the files do not say the columns: {reason.message}"
+                self.wrong((*key, "path"), message, reason.hint or hint)
 
     def schema(self, key: Key, columns: Mapping[str, Any]) -> pa.Schema | None:
         try:
@@ -264,6 +268,20 @@ class Checker:
         if matched and of.watermark is None and self.spec.watermark is None:
             hint = 'watermark = "10 seconds" here, or at the top for all streams'
             self.wrong(key, "how late may events come? the key 'watermark' is missing", hint)
+
+
+def _unread(files: FileSource) -> CereusError | None:
+    """Why files that are there cannot be read; None where there are none."""
+    try:
+        described = files.files()
+        places(described)
+    except (DataError, OSError):
+        return None
+    try:
+        _ = scan(described).schema
+    except (DataError, OSError) as error:
+        return error if isinstance(error, DataError) else DataError(str(error))
+    return None
 
 
 def _csv_files(files: Files) -> list[EventFile]:
