@@ -18,7 +18,8 @@ SAID = {
     "the id of the checkpoint": (
         "An error occurred while calling o2667.start.\n"
         ": com.fasterxml.jackson.core.JsonParseException: Illegal character (code 0)\n"
-        " at [Source: REDACTED; line: 1, column: 2]\n\tat com.fasterxml.jackson.core.JsonParser",
+        " at [Source: REDACTED; line: 1, column: 2]\n"
+        "\tat org.apache.spark.sql.execution.streaming.checkpointing.StreamMetadata$.read",
         "Illegal character (code 0)",
         BROKEN,
     ),

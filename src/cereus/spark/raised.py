@@ -44,7 +44,7 @@ KNOWN = {
         r"\[(MALFORMED_LOG_FILE|CANNOT_LOAD_STATE_STORE|STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
         r"|STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY)"
     ): BROKEN,
-    re.compile(r"com\.fasterxml\.jackson|org\.json4s"): BROKEN,
+    re.compile(r"\tat [\w.]+\.(StreamMetadata|OperatorStateMetadata)"): BROKEN,
     re.compile(r"Python worker (failed )?to connect back"): BUSY,
     re.compile(r"\[(FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER)|is not a Parquet file"): OTHER_FILE,
 }
