@@ -229,9 +229,9 @@ def starting(sink: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        said = as_cereus_error(error)
-        message = f"the sink {sink!r} does not start: {said.message}"
-        raise CereusError(message, hint=said.hint) from error
+        failure = as_cereus_error(error)
+        message = f"the sink {sink!r} does not start: {failure.message}"
+        raise CereusError(message, hint=failure.hint) from error
 
 
 def run_live(pipeline: Pipeline, session: SparkSession, report: Report) -> list[Metrics]:
