@@ -8,15 +8,20 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
+
+from .processes import allowed
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "other_engines"
 ENVIRONMENTS = HERE / "results" / "environments"
 INSTALLING = 900
 """Seconds that an installation may take."""
+LOOKING = 1.0
+"""Seconds until it is seen that a program has taken longer than it may."""
 
 
 class Missing(Exception):
@@ -58,17 +63,19 @@ def _candidates(version: str) -> Iterator[str]:
         yield str(path)
 
 
-def answer(command: list[str], patience: int, given: str = "") -> Any:
+def answer(command: list[str], patience: int, given: str = "", *, cpu: bool = False) -> Any:
     """What a program of `other_engines` prints last, from JSON: the Python, the program's file name
-    and its arguments."""
+    and its arguments. Patience is in seconds, or in CPU seconds."""
     python, program, *arguments = command
-    result = ran([python, str(PROGRAMS / program), *arguments], patience, given)
+    result = ran([python, str(PROGRAMS / program), *arguments], patience, given, cpu=cpu)
     if result.returncode:
         raise Missing(_last(result.stderr))
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def ran(command: list[str], patience: int, given: str = "") -> subprocess.CompletedProcess[str]:
+def ran(
+    command: list[str], patience: int, given: str = "", *, cpu: bool = False
+) -> subprocess.CompletedProcess[str]:
     """A command that has ended. What takes longer is stopped, with all that it has started."""
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     try:
@@ -83,13 +90,22 @@ def ran(command: list[str], patience: int, given: str = "") -> subprocess.Comple
         )
     except OSError as reason:
         return subprocess.CompletedProcess(command, 1, "", str(reason))
+    within = allowed(patience) if cpu else _until(patience)
     with process:
-        try:
-            said, complaints = process.communicate(given, timeout=patience)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} s")
-    return subprocess.CompletedProcess(command, process.returncode, said, complaints)
+        while within():
+            try:
+                said, complaints = process.communicate(given, timeout=LOOKING)
+            except subprocess.TimeoutExpired:
+                continue
+            return subprocess.CompletedProcess(command, process.returncode, said, complaints)
+        os.killpg(process.pid, signal.SIGKILL)
+    unit = "CPU s" if cpu else "s"
+    return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} {unit}")
+
+
+def _until(seconds: float) -> Callable[[], bool]:
+    end = monotonic() + seconds
+    return lambda: monotonic() < end
 
 
 def _last(text: str) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import NamedTuple
+
+PATIENCE = 10
+"""By the clock, a job may take so many times the CPU seconds that it is allowed."""
 
 
 class CpuTime(NamedTuple):
@@ -47,6 +51,20 @@ class Processes:
             if os.getpid() in _above(pid, parents):
                 self._used[pid] = _parted(pid, name, ticks)
         return CpuTime(*(sum(each) for each in zip(*self._used.values(), strict=True)))
+
+
+def allowed(seconds: float) -> Callable[[], bool]:
+    """A function that says whether the processes below this one have used no more CPU seconds than
+    this from now on. On a machine that others use, the clock would say what these do."""
+    processes, begin = Processes(), perf_counter()
+    before = processes.cpu()
+
+    def within() -> bool:
+        java, compiler, python, _ = processes.cpu().since(before)
+        patient = perf_counter() - begin <= PATIENCE * seconds
+        return java + compiler + python <= seconds and patient
+
+    return within
 
 
 def _parted(pid: int, name: str, ticks: int) -> CpuTime:

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 import cereus
 from cereus import spark as cs
 
-from .processes import Processes
+from .environments import LOOKING
+from .processes import Processes, allowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,7 +56,7 @@ def generated(
     in ten are of one key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    path = where / f"events-{rows}-{keys}{'-skewed' if skewed else ''}"
+    path = where.absolute() / f"events-{rows}-{keys}{'-skewed' if skewed else ''}"
     key = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(keys))
     if skewed:
         often = F.pmod(F.xxhash64("id", F.lit(4)), F.lit(10)) < 9
@@ -108,7 +109,7 @@ class TooSlow(Exception):
 
 def cost(job: Job, limit: float | None = None) -> Cost:
     """Every row that comes out is counted on its way to nowhere. A job that takes more than `limit`
-    seconds is stopped."""
+    CPU seconds is stopped."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -123,30 +124,32 @@ def cost(job: Job, limit: float | None = None) -> Cost:
 
 @contextmanager
 def stopped_after(seconds: float | None) -> Iterator[None]:
-    """Jobs of Spark that go on for longer are cancelled, which is TooSlow."""
+    """Jobs of Spark that take more CPU seconds are cancelled, which is TooSlow."""
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is None or seconds is None:
         yield
         return
-    context, over = active.sparkContext, threading.Event()
+    context, within, ended = active.sparkContext, allowed(seconds), threading.Event()
 
-    def stop() -> None:
-        over.set()
-        context.cancelJobGroup(GROUP)
+    def watch() -> None:
+        while not ended.wait(LOOKING):
+            if not within():
+                context.cancelJobGroup(GROUP)
 
     context.setJobGroup(GROUP, "one job of a benchmark", interruptOnCancel=True)
-    timer = threading.Timer(seconds, stop)
-    timer.start()
+    watching = threading.Thread(target=watch)
+    watching.start()
     try:
         yield
     except Exception as error:
-        if over.is_set():
-            raise TooSlow from error
-        raise
+        if within():
+            raise
+        raise TooSlow from error
     finally:
-        timer.cancel()
+        ended.set()
+        watching.join()
 
 
 def best(jobs: Mapping[str, Job], rounds: int, limit: float | None = None) -> dict[str, Cost]:

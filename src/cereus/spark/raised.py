@@ -18,11 +18,37 @@ RAISED = re.compile(
 and the trace of Java."""
 
 
-CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]*(?:Exception|Error): (?P<message>\S.*)$", re.MULTILINE)
+CAUSE = re.compile(
+    r"^(?:Caused by: |: )?[\w.$]*(?:Exception|Error): (?P<message>\S.*)$", re.MULTILINE
+)
 """What Java gives as the cause; the last one is where it began."""
 LONGEST = 300
+LOG = "Spark's log has more"
 SQLSTATE = re.compile(r" SQLSTATE: \w+$")
 """Spark's own number for an error, behind its text."""
+BROKEN = (
+    "a file of the checkpoint is broken or missing: bring the checkpoint back from a copy, or name "
+    "another one, which begins with an empty state at the beginning of the source"
+)
+BUSY = (
+    "the machine is too busy to start Python as soon as Spark wants it, or the Python of the "
+    "workers does not start: try again, a live query goes on from its checkpoint; "
+    "`cereus spark doctor` asks the workers"
+)
+OTHER_FILE = (
+    "files of one source have the same columns, of the same types: move this one away, or write it "
+    "anew; a live query then goes on from its checkpoint"
+)
+KNOWN = {
+    re.compile(
+        r"\[(MALFORMED_LOG_FILE|CANNOT_LOAD_STATE_STORE|STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
+        r"|STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY)"
+    ): BROKEN,
+    re.compile(r"\tat [\w.]+\.(StreamMetadata|OperatorStateMetadata)"): BROKEN,
+    re.compile(r"Python worker (failed )?to connect back"): BUSY,
+    re.compile(r"\[(FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER)|is not a Parquet file"): OTHER_FILE,
+}
+"""What can be done about errors of Spark that do not say so themselves."""
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -65,13 +91,18 @@ def as_cereus_error(error: BaseException) -> CereusError:
         return DataError(raised["message"].strip(), hint=raised["hint"])
     if isinstance(error, AnalysisException):
         return DataError(f"Spark cannot read the events: {first_line(error)}")
-    return CereusError(f"Spark says: {cause(error)}", hint="Spark's log has more")
+    return CereusError(f"Spark says: {cause(error)}", hint=advice(str(error)))
+
+
+def advice(text: str) -> str:
+    """What can be done about an error of Spark's."""
+    return next((hint for known, hint in KNOWN.items() if known.search(text)), LOG)
 
 
 def cause(error: BaseException) -> str:
     """The message of what went wrong first, without the places in Java's code."""
     messages = [each["message"] for each in CAUSE.finditer(str(error))]
-    shown = messages[-1] if messages else first_line(error)
+    shown = SQLSTATE.sub("", messages[-1]) if messages else first_line(error)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} …"
 
 

@@ -13,6 +13,7 @@ import cereus
 from cereus import spark as cs
 from cereus.errors import CereusError
 from cereus.spark.live.state.reading import keys_of_state
+from cereus.spark.raised import BROKEN
 
 from ..files import write
 from .test_live import _few_tasks  # noqa: F401
@@ -58,6 +59,15 @@ def test_the_state_of_a_checkpoint_is_a_table(spark: SparkSession, tmp_path: Pat
     keys = {row["key"]: row["oldest"] for row in told if row["key"] is not None}
     assert keys['["p"]'] == 0 and keys['["q"]'] == 1_000_000
     assert all(row["bytes"] > 0 for row in told)
+    broken = str(tmp_path / "checkpoint")
+    for file in Path(broken, "state", "0", "_metadata").rglob("*"):
+        if file.is_file():
+            file.unlink() if file.suffix == ".crc" else file.write_text("v2\n{")
+    with pytest.raises(CereusError, match=r"the checkpoint .* cannot be read: "):
+        cs.state(broken, session=spark)
+    with pytest.raises(CereusError, match=r"the checkpoint .* cannot be read: ") as raised:
+        cs.match(rows, query, watermark="0 seconds", checkpoint=broken)
+    assert raised.value.hint == BROKEN
 
 
 @pytest.mark.spark

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -82,6 +84,16 @@ WRONG = {
         "the keys 'text' and 'file' are both there",
         "one of the two",
     ),
+    "no files": (
+        ('path = "orders"', 'path = "orders"\nmax_files = 0'),
+        "sources.orders.max_files: at least 1 is needed, not 0",
+        None,
+    ),
+    "no rows": (
+        ("[streams", '[sources.more]\nformat = "rate"\nrows_per_second = -1\n\n[streams'),
+        "sources.more.rows_per_second: at least 1 is needed, not -1",
+        None,
+    ),
     "a settings table": (("[sources", "[spark]\nconf = 3\n[sources"), "spark.conf: a table", None),
     "a type of a column": (
         ('path = "orders"', 'path = "orders"\nschema = { price = "dubble" }'),
@@ -155,6 +167,36 @@ def test_what_is_live_needs_more(write: Write) -> None:
     assert "live csv needs the key 'schema'" in problem.message
     (problem,) = refused(write(changed(MARKET, LIVE, ('time = "ts"\n', "")))).problems
     assert "streams.market: live events need a time column" in problem.message
+
+
+@pytest.mark.parametrize("place", ["market.toml", "market.toml/inside"])
+def test_a_checkpoint_is_a_directory(place: str, write: Write) -> None:
+    """Before this was checked, the run ended in a FileExistsError."""
+    text = changed(MARKET, ('checkpoint = "checkpoint"', f'checkpoint = "{place}"'))
+    Pipeline.load(write(text))  # a batch run has none
+    (problem,) = refused(write(changed(text, LIVE))).problems
+    assert problem.key == ("checkpoint",)
+    assert "market.toml' is a file" in problem.message
+
+
+def test_live_files_that_do_not_fit_together_are_named(write: Write, tmp_path: Path) -> None:
+    """Before, they were said not to be there yet."""
+    file = write(changed(MARKET, LIVE))
+    (tmp_path / "orders" / "broken.parquet").write_bytes(b"no parquet")
+    (problem,) = refused(file).problems
+    assert "sources.orders.path: the files do not say the columns: cannot read" in problem.message
+    assert "broken.parquet" in problem.message
+    other = pa.table({"price": ["10"]})
+    pq.write_table(other, tmp_path / "orders" / "broken.parquet")
+    (problem,) = refused(file).problems
+    assert "the column 'price' of" in problem.message
+
+
+def test_a_checkpoint_can_be_written(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    (problem,) = refused(write(changed(MARKET, LIVE))).problems
+    assert problem.key == ("checkpoint",)
+    assert "cannot write to the directory" in problem.message
 
 
 def test_a_sink_does_not_overwrite_unasked(write: Write, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from cereus.column_types import named_schema
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language import registry
 from cereus.query import Query
-from cereus.sources import Files
+from cereus.sources import Files, scan
 from cereus.sources.delimited import CsvReader
 from cereus.sources.places import EventFile, is_remote, matching, places
 from cereus.spark.pipeline.compiling import (
@@ -30,11 +30,13 @@ from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.prometheus import parsed
-from cereus.spark.pipeline.sinks.checking import SinkChecker
+from cereus.spark.pipeline.sinks.checking import ELSEWHERE, SinkChecker, unwritable
 from cereus.spark.pipeline.sinks.spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
 from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
 from cereus.writing.target import FORMATS
 
+COUNTS = ("max_files", "rows_per_second", "rows")
+"""Keys of sources that are numbers of something."""
 HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
 
 
@@ -74,9 +76,23 @@ class Checker:
                 self.wrong(("prometheus",), error.message, error.hint)
         if self.spec.local:
             self.check_local()
-        if self.spec.live and self.spec.checkpoint is None:
+        if self.spec.live:
+            self.check_checkpoint(self.spec.checkpoint)
+
+    def check_checkpoint(self, place: Location | None) -> None:
+        """Where Spark and Cereus write while they run."""
+        if place is None:
             hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
             self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
+        elif is_local(place):
+            here = Path(place)
+            file = next((each for each in (here, *here.parents) if each.is_file()), None)
+            if file is not None:
+                message = f"a checkpoint is a directory, and {str(file)!r} is a file"
+                self.wrong(("checkpoint",), message, "name one that is not there yet")
+            elif unwritable(here):
+                message = f"cannot write to the directory {str(here.parent)!r}"
+                self.wrong(("checkpoint",), message, ELSEWHERE)
 
     def check_local(self) -> None:
         """Without Spark there are files that are there, and sinks that need no session."""
@@ -158,6 +174,9 @@ class Checker:
             for name_ in ("schema", "types"):
                 if (columns := getattr(each, name_, None)) is not None:
                     self.schema((*key, name_), columns)
+            for name_ in COUNTS:
+                if (count := getattr(each, name_, None)) is not None and count < 1:
+                    self.wrong((*key, name_), f"at least 1 is needed, not {count}")
             if isinstance(each, FileSource):
                 self.check_files(key, each)
 
@@ -191,7 +210,11 @@ class Checker:
             self.wrong((*key, "path"), "a live source is a directory, not a file", hint)
         elif files.format in SELF_DESCRIBING and path.is_dir() and known_columns(files) is None:
             hint = 'schema = { type = "string", ts = "timestamp" }'
-            self.wrong(key, "no file says the columns yet: the key 'schema' is needed", hint)
+            if (reason := _unread(files)) is None:
+                self.wrong(key, "no file says the columns yet: the key 'schema' is needed", hint)
+            else:
+                message = f"the files do not say the columns: {reason.message}"
+                self.wrong((*key, "path"), message, reason.hint or hint)
 
     def schema(self, key: Key, columns: Mapping[str, Any]) -> pa.Schema | None:
         try:
@@ -245,6 +268,20 @@ class Checker:
         if matched and of.watermark is None and self.spec.watermark is None:
             hint = 'watermark = "10 seconds" here, or at the top for all streams'
             self.wrong(key, "how late may events come? the key 'watermark' is missing", hint)
+
+
+def _unread(files: FileSource) -> CereusError | None:
+    """Why files that are there cannot be read; None where there are none."""
+    try:
+        described = files.files()
+        places(described)
+    except (DataError, OSError):
+        return None
+    try:
+        _ = scan(described).schema
+    except (DataError, OSError) as error:
+        return error if isinstance(error, DataError) else DataError(str(error))
+    return None
 
 
 def _csv_files(files: Files) -> list[EventFile]:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from cereus.errors import DataError
 from cereus.spark.files import located
 from cereus.spark.live.buckets import MOST_BUCKETS, ONLY
 from cereus.spark.live.recipe import BUCKET
 from cereus.spark.live.state.changed import changed
+from cereus.spark.raised import BROKEN, cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,17 +43,33 @@ class StoredQuery:
 
 
 def stored_queries(session: SparkSession, checkpoint: str | None) -> list[StoredQuery]:
-    """Those of a checkpoint; [] where there is no state yet, or where Spark cannot read it: then
-    the first micro-batch finds out."""
+    """Those of a checkpoint; [] where there is no state yet, or where Spark says that there is none
+    that it can read: then the first micro-batch finds out."""
     if checkpoint is None:
         return []
-    place = located(checkpoint)
+    with read_from(checkpoint):
+        return list(_of_checkpoint(session, located(checkpoint)))
+
+
+@contextmanager
+def read_from(checkpoint: str) -> Iterator[None]:
+    """Errors of Java in here are about this checkpoint."""
+    try:
+        yield
+    except Py4JError as error:
+        raise DataError(
+            f"the checkpoint {checkpoint!r} cannot be read: {cause(error)}", hint=BROKEN
+        ) from error
+
+
+def _of_checkpoint(session: SparkSession, place: str) -> Iterator[StoredQuery]:
     try:
         rows = session.read.format("state-metadata").load(place).collect()
     except PySparkException:
-        return []
+        return
     ours = {row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)}
-    return [query for number in sorted(ours) for query in _of_operator(session, place, number)]
+    for number in sorted(ours):
+        yield from _of_operator(session, place, number)
 
 
 def _of_operator(session: SparkSession, checkpoint: str, number: int) -> Iterator[StoredQuery]:

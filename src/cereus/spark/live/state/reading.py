@@ -19,7 +19,7 @@ from cereus.engine.kernel import layout
 from cereus.engine.snapshot import MAGIC, restoring, unsealed
 from cereus.errors import CereusError
 from cereus.spark.files import located
-from cereus.spark.live.state.checkpoint import OPERATORS
+from cereus.spark.live.state.checkpoint import OPERATORS, read_from
 from cereus.spark.live.state.journal import ENGINE
 from cereus.spark.live.state.stored import Head, small_pieces
 from cereus.spark.session import session as session_of
@@ -46,6 +46,11 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
              before this one tell: those that wait for the watermark, and those that were read since
     bytes    what the state of the whole bucket takes"""
     spark = session or session_of()
+    with read_from(checkpoint):
+        return spark.createDataFrame(_listed(spark, checkpoint), STATE_TYPE)
+
+
+def _listed(spark: SparkSession, checkpoint: str) -> list[tuple[Any, ...]]:
     place = located(checkpoint)
     rows: list[Row] = []
     with suppress(PySparkException):
@@ -56,8 +61,7 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
             f"there is no state of live queries in {checkpoint!r}",
             hint="give the checkpointLocation of a streaming query that has run",
         )
-    listed = [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
-    return spark.createDataFrame(listed, STATE_TYPE)
+    return [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
 
 
 def _of_operator(spark: SparkSession, place: str, number: int) -> Iterator[tuple[Any, ...]]:

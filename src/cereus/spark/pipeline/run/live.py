@@ -10,6 +10,8 @@ from __future__ import annotations
 import itertools
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,11 +70,15 @@ class LiveRun:
 
     def start(self) -> None:
         """Every DataFrame is made, and so checked, before the first of them starts."""
-        made = {name: self._frame(name) for name in self.spec.sinks}
+        made = {}
+        for name in self.spec.sinks:
+            with starting(name):
+                made[name] = self._frame(name)
         self.building.session.streams.addListener(self.listener)
         try:
             for name, (frame, chain) in made.items():
-                self._start(name, frame, chain)
+                with starting(name):
+                    self._start(name, frame, chain)
         except BaseException:
             self.stop()
             raise
@@ -212,6 +218,20 @@ class LiveRun:
         if self.spec.trigger == AVAILABLE_NOW:
             return {"availableNow": True}
         return {"processingTime": self.spec.trigger or "0 seconds"}
+
+
+@contextmanager
+def starting(sink: str) -> Iterator[None]:
+    """What Spark cannot start is an error that names the sink."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        failure = as_cereus_error(error)
+        message = f"the sink {sink!r} does not start: {failure.message}"
+        raise CereusError(message, hint=failure.hint) from error
 
 
 def run_live(pipeline: Pipeline, session: SparkSession, report: Report) -> list[Metrics]:

@@ -25,6 +25,8 @@ from cereus.spark.pipeline.sinks.spec import (
 from cereus.spark.pipeline.spec import FileSource
 from cereus.writing.target import Target, check_replaced
 
+ELSEWHERE = "write somewhere else, or change its permissions"
+
 
 class SinkChecker:
     def __init__(self, document: Document, graph: Graph) -> None:
@@ -61,9 +63,9 @@ class SinkChecker:
             return
         elif sink.write == "overwrite":
             self.check_replaced(path, sink)
-        elif _unwritable(Path(sink.path)):
+        elif unwritable(Path(sink.path)):
             message = f"cannot write to the directory {str(Path(sink.path).parent)!r}"
-            self.wrong(path, message, "write somewhere else, or change its permissions")
+            self.wrong(path, message, ELSEWHERE)
         elif Path(sink.path).exists():
             hint = 'write = "overwrite" or "append" in this sink, or another path'
             self.wrong(path, f"{str(sink.path)!r} exists", hint)
@@ -131,7 +133,7 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
     return target  # type: ignore[no-any-return]
 
 
-def _unwritable(path: Path) -> bool:
+def unwritable(path: Path) -> bool:
     """The nearest directory that is there cannot be written to."""
     above = next((each for each in (path, *path.parents) if each.is_dir()), None)
     return above is not None and not os.access(above, os.W_OK | os.X_OK)
