@@ -119,6 +119,14 @@ def shortened(text: str, most: int = MOST_QUOTED) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def not_utf8(error: UnicodeDecodeError) -> DataError:
+    """For a text of the events that is none."""
+    return DataError(
+        f"the events have a text that is not UTF-8: {shortened(repr(error.object))}",
+        hint="read the column as binary, or decode it from the encoding that it is in",
+    )
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or listing the known ones."""
     names = sorted({each for each in known if isinstance(each, str)})
