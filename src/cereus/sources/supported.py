@@ -122,6 +122,8 @@ def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def supported_table(table: pa.Table) -> pa.Table:
+    if not table.num_columns:
+        return pa.table({})  # Arrow lets it have rows, and loses them
     given = table.schema
     schema = supported_schema(given)
     if schema is given and not _with_null_entries(table, given):

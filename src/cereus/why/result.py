@@ -98,7 +98,7 @@ class Why:
     without one of them takes too many steps, or makes no sense.
     """
 
-    matches: int
+    matches: int | float
     steps: tuple[StepCounts, ...]
     rules: tuple[RuleEffect, ...]
     misses: tuple[Miss, ...]
