@@ -23,7 +23,7 @@ PATIENCE = 8
 subexpressions."""
 MOST_NODES = 150_000
 """How many nodes the expressions that are looked at may have together: a bound for long ones."""
-MOST_LOOKED_AT = 5 * MOST_NODES
+MOST_LOOKED_AT = 2 * MOST_NODES
 """The same with those that were known already, as most are where one law can be applied in many
 places."""
 REPEATING = 15
