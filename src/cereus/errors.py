@@ -129,6 +129,14 @@ def switch(name: str, value: Any) -> bool:
     raise CereusError(f"{name}= is True or False, not a {kind.__name__}", hint=f"write {name}=True")
 
 
+def not_utf8(error: UnicodeDecodeError) -> DataError:
+    """For a text of the events that is none."""
+    return DataError(
+        f"the events have a text that is not UTF-8: {shortened(repr(error.object))}",
+        hint="read the column as binary, or decode it from the encoding that it is in",
+    )
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or listing the known ones."""
     names = sorted({each for each in known if isinstance(each, str)})

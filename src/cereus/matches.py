@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
 from cereus.engine.results.timeout_rows import count_timeouts
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, not_utf8
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 from cereus.syntax.literals import time_text
@@ -169,7 +169,7 @@ class Matches:
 
     def _shown(self) -> list[dict[str, Any]]:
         """The first matches. Times that Python does not know show as the numbers they are."""
-        return _python_rows(expressible(self.table.slice(0, min(SHOWN, len(self)))))
+        return shown_rows(self.table.slice(0, min(SHOWN, len(self))))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self._schema.names)
@@ -189,11 +189,18 @@ class Matches:
 def _python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     try:
         return rows.to_pylist()  # type: ignore[no-any-return]
+    except UnicodeDecodeError as error:
+        raise not_utf8(error) from None
     except (OverflowError, ValueError) as error:
         raise DataError(
             f"these matches have times that Python cannot express: {error}",
             hint="read the Arrow table: matches.table",
         ) from None
+
+
+def shown_rows(rows: Rows) -> list[dict[str, Any]]:
+    """Rows for people: times that Python does not know are numbers."""
+    return _python_rows(expressible(rows))
 
 
 def expressible(rows: Rows) -> Rows:

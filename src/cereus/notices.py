@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -82,7 +82,8 @@ def types_in(events: Source, column: str | None, needed: Collection[str]) -> set
     if column is None or not needed:
         return types
     for part in _pieces(events, column):
-        types.update(part.unique().to_pylist())
+        with suppress(UnicodeDecodeError):  # texts that are none are no types
+            types.update(part.unique().to_pylist())
         types.discard(None)
         if types.issuperset(needed) or len(types) > MOST_TYPES:
             break

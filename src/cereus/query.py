@@ -325,6 +325,7 @@ class Query:
         from cereus.why.why import why
 
         events = source(data, self.stream, sort=sort)
+        self.stream.check(events.schema)
         with errors_in(None):
             check_size(self.compiled, events.schema)
             return why(self.compiled, events, most=most)
@@ -335,6 +336,7 @@ class Query:
         from cereus.why.why import why_not
 
         events = source(data, self.stream, sort=sort)
+        self.stream.check(events.schema)
         with errors_in(None):
             check_size(self.compiled, events.schema)
             return why_not(self.compiled, events, rows)

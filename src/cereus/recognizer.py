@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import pyarrow as pa
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
+from cereus.engine.turns import in_turn
 from cereus.errors import (
     CereusError,
     DataError,
@@ -39,7 +42,8 @@ class Recognizer:
     """One run of a query over a stream that comes in pieces.
 
     `push` takes any Arrow-like table, record batch or list of dicts. How the stream is cut into
-    pieces makes no difference to the matches. Positions count over the whole stream.
+    pieces makes no difference to the matches. Positions count over the whole stream. One thread
+    at a time pushes; pickled, it is its query and a snapshot.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Recognizer:
         forget_idle: bool = True,
     ) -> None:
         self._query = query
+        self._turn = threading.Lock()
         self._keep = switch("keep_events", keep_events)
         self._forgets = switch("forget_idle", forget_idle)
         self._executor: Executor | None = None
@@ -70,6 +75,7 @@ class Recognizer:
             list(self._executor.advance(self._counted(time)))  # nothing was waiting for it
         return self._executor
 
+    @in_turn
     def push(self, events: Any) -> Matches:
         """Read events; the matches that they complete."""
         if self._finished:
@@ -107,6 +113,7 @@ class Recognizer:
                 hint="cast the columns, or compile with schema=… for all batches",
             ) from None
 
+    @in_turn
     def advance(self, time: int | datetime) -> Matches:
         """No event before `time` will come: a datetime where the time column has timestamps (in UTC
         if it has no zone), or a number in the units of the column."""
@@ -122,6 +129,7 @@ class Recognizer:
             return time
         return counted_in(time, self._query.stream.time, self._schema)
 
+    @in_turn
     def finish(self) -> Matches:
         """The stream is over; matches that waited for its end."""
         batches = list(self._executor.finish()) if self._executor is not None else []
@@ -141,6 +149,7 @@ class Recognizer:
         """What was done so far, since the first event or since it was restored."""
         return Costs() if self._executor is None else self._executor.costs
 
+    @in_turn
     def snapshot(self) -> bytes:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""
         if self._executor is None or self._schema is None:
@@ -149,6 +158,12 @@ class Recognizer:
         flags = KEEPS * self._keep | FINISHED * self._finished | REMEMBERS * (not self._forgets)
         size = len(header).to_bytes(8, "little")
         return sealed(bytes([flags]) + size + header + self._executor.save())
+
+    def __reduce__(self) -> tuple[Callable[..., Recognizer], tuple[Any, ...]]:
+        if self._executor is not None:
+            return Recognizer.restored, (self._query, self.snapshot())
+        options = self._keep, self._forgets, self._finished, self._promised
+        return _unpushed, (self._query, *options)
 
     @classmethod
     def restored(cls, query: Query, snapshot: bytes) -> Recognizer:
@@ -172,6 +187,15 @@ class Recognizer:
         recognizer._executor.restore(bytes(data[state:]))
         recognizer._finished = bool(data[0] & FINISHED)
         return recognizer
+
+
+def _unpushed(
+    query: Query, keep: bool, forgets: bool, finished: bool, promised: list[int | datetime]
+) -> Recognizer:
+    """A recognizer that has seen no event yet."""
+    recognizer = Recognizer(query, keep_events=keep, forget_idle=forgets)
+    recognizer._finished, recognizer._promised = finished, promised
+    return recognizer
 
 
 def counted_in(time: datetime, name: str | None, schema: pa.Schema | None) -> int:

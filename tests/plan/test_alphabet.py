@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
+from typing import Any
+
 import pytest
 
 from cereus.expr.text import parse_condition
@@ -76,3 +80,23 @@ def test_too_many_letters_are_given_up() -> None:
     found = alphabet(tests, Stream())
     assert not found.complete
     assert len(found.letters) <= 1024
+
+
+def test_the_letters_of_many_types_are_found_in_steps_in_proportion_to_them() -> None:
+    def steps(types: int) -> int:
+        tests = tuple(EventTest(f"T{i}", "s") for i in range(types))
+        calls = 0
+
+        def count(frame: FrameType, event: str, argument: Any) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(count)
+        try:
+            found = alphabet(tests, Stream(), most=10**6)
+        finally:
+            sys.setprofile(None)
+        assert len(found.letters) == types + 1
+        return calls
+
+    assert steps(400) < 3 * steps(200)

@@ -140,3 +140,56 @@ def test_a_recognizer_moves_between_threads(name: str) -> None:
             results += pool.submit(recognizer.push, table.slice(at, 50)).result()
         results += pool.submit(recognizer.finish).result()
     assert sorted(map(str, results)) == answer(query, 4)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_recognizer_refuses_two_threads_at_once(name: str) -> None:
+    """They would change the same arrays; what a thread was refused has left no trace."""
+    query, table = compiled(name), events(6)
+    recognizer = query.recognizer(schema=table.schema)
+    recognizer._turn.acquire()  # as a thread that is at work
+    asked = (
+        lambda: recognizer.push(table),
+        lambda: recognizer.advance(5),
+        recognizer.finish,
+        recognizer.snapshot,
+    )
+    with ThreadPoolExecutor(1) as pool:
+        for ask in asked:
+            with pytest.raises(cereus.CereusError, match="at work in another thread"):
+                pool.submit(ask).result()
+    recognizer._turn.release()
+    results = [*recognizer.push(table), *recognizer.finish()]
+    assert sorted(map(str, results)) == answer(query, 6)
+
+
+def test_rules_refuse_two_threads_at_once() -> None:
+    schema = events().schema
+    rules = cereus.RuleRecognizer(stream=cereus.Stream(time="ts"), schema=schema)
+    rules._turn.acquire()
+    asked = (lambda: rules.push(events()), lambda: rules.remove("one"), lambda: rules.set([]))
+    for ask in (*asked, rules.finish, rules.snapshot, rules.put, lambda: rules.advance(5)):
+        with pytest.raises(cereus.CereusError, match="at work in another thread"):
+            ask()
+    rules._turn.release()
+    assert rules.set([]) == []
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_recognizer_is_pickled_and_goes_on(name: str) -> None:
+    query, table = compiled(name), events(5)
+    fresh = pickle.loads(pickle.dumps(query.recognizer()))
+    results = [*fresh.push(table.slice(0, 70))]
+    again = pickle.loads(pickle.dumps(fresh))
+    results += [*again.push(table.slice(70)), *again.finish()]
+    assert sorted(map(str, results)) == answer(query, 5)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_results_are_pickled(name: str) -> None:
+    found = compiled(name).run(events(1))
+    again = pickle.loads(pickle.dumps(found))
+    assert again.table.equals(found.table)
+    assert str(again) == str(found)
+    why = compiled(name).why(events(1))
+    assert str(pickle.loads(pickle.dumps(why))) == str(why)

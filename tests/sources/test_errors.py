@@ -134,3 +134,40 @@ def test_times_in_an_unknown_zone_are_those_of_utc() -> None:
     text = f"{QUERY} FILTER a.n < b.n AND a[n < TIMESTAMP '2020-01-01']"
     (match,) = cereus.compile(text, stream=Stream(time="n")).run(events)
     assert str(match["start_time"]) == "1970-01-01 00:00:00.000001+00:00"
+
+
+def test_a_csv_file_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("type,ts\nA,1\nB,2\n", encoding="utf-16")
+    with pytest.raises(DataError, match="its header is not UTF-8") as raised:
+        cereus.compile(QUERY).run(path)
+    assert short(raised)
+
+
+@pytest.mark.parametrize("dialect_and_text", [("ceql", QUERY), ("par", "repeat (A(n > 0)[X] ; B)")])
+def test_why_refuses_two_columns_of_one_name_as_run_does(dialect_and_text: tuple[str, str]) -> None:
+    dialect, text = dialect_and_text
+    query = cereus.compile(text, dialect=dialect)
+    twice = pa.Table.from_arrays([*EVENTS.columns, EVENTS["n"]], [*EVENTS.column_names, "n"])
+    asked = (query.run, query.why, lambda table: query.why_not(table, [0, 1]))
+    for ask in asked:
+        with pytest.raises(DataError, match="two columns 'n'"):
+            ask(twice)
+
+
+def test_rows_without_columns_are_no_events() -> None:
+    text = "MATCH_RECOGNIZE (MEASURES count(*) AS n PATTERN (a b))"
+    query = cereus.compile(text, dialect="match_recognize", stream=Stream(type=None))
+    with pytest.raises(CereusError):
+        query.why_not(EVENTS.select([]), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [("ceql", f"{QUERY} WITHIN 5 seconds"), ("sremo", "{A:} . {B:} WITHIN 5 seconds")],
+)
+def test_a_column_without_a_name_is_looked_for_as_any_other(dialect: str, text: str) -> None:
+    query = cereus.compile(text, dialect=dialect, stream=Stream(time="", unit="s"))
+    with pytest.raises(CereusError, match="the stream's column '' is not in the events"):
+        query.run(EVENTS)
+    assert len(query.run(EVENTS.rename_columns(["type", "", "n"]))) == 1

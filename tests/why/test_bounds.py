@@ -249,3 +249,10 @@ def test_a_strategy_over_comparisons_is_not_tried_for_ever_without_its_window(
     assert (window.more, window.note) == (None, "this takes too many steps")
     assert answer.untried >= 1
     assert "leaving out any one rule brings no match" not in answer.answer
+
+
+def test_more_matches_than_floats_can_count() -> None:
+    events = pa.table({"type": ["A"] * 2_000 + ["B"]})
+    found = cereus.compile("SELECT * WHERE A+ ; B").why(events)
+    assert found.matches == float("inf")
+    assert str(found).startswith("inf matches")

@@ -8,7 +8,7 @@ hold or not hold freely. So no letter that occurs is missing; some that are list
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -62,9 +62,13 @@ def alphabet(tests: tuple[EventTest, ...], stream: Stream, most: int = MOST_LETT
     """Every letter that an event can have (0 among them: an event that passes no test may come)."""
     letters = {0}
     passing = _passing(tests, most)
+    of_type, of_stream = _bits(t.type for t in tests), _bits(t.stream for t in tests)
+    negated = _bits(t.negated for t in tests).get(True, 0)
+    streams = [*dict.fromkeys(t.stream for t in tests if t.stream), OTHER]
     for type_ in _types(tests, stream):
-        for name in dict.fromkeys([*(t.stream for t in tests if t.stream), OTHER]):
-            letters.update(_letters(tests, passing, type_, name, most))
+        for name in streams:
+            alive = _open_to(of_type, type_) & _open_to(of_stream, name)
+            letters.update(mask ^ negated for mask in _passed(alive, passing, most))
             if len(letters) > most:
                 return Alphabet(tuple(sorted(letters)[:most]), False)
     return Alphabet(tuple(sorted(letters)), True)
@@ -76,27 +80,29 @@ def _types(tests: tuple[EventTest, ...], stream: Stream) -> list[str | None]:
     return [*dict.fromkeys(test.type for test in tests if test.type is not None), OTHER]
 
 
-def _letters(
-    tests: tuple[EventTest, ...],
-    passing: list[set[int]],
-    type_: str | None,
-    stream: str | None,
-    most: int,
-) -> set[int]:
-    """The letters of events of one type and stream. A test is a conjunction, so it is enough to
-    carry, from choice to choice, the set of tests that have not failed yet."""
-    negated = sum(1 << bit for bit, test in enumerate(tests) if test.negated)
-    alive = sum(
-        1 << bit
-        for bit, test in enumerate(tests)
-        if test.type in (None, type_) and test.stream in (None, stream)
-    )
+def _bits(values: Iterable[Hashable]) -> dict[Hashable, int]:
+    """For each value, the places where it stands, as bits."""
+    bits: dict[Hashable, int] = {}
+    for place, value in enumerate(values):
+        bits[value] = bits.get(value, 0) | 1 << place
+    return bits
+
+
+def _open_to(bits: dict[Hashable, int], name: str | None) -> int:
+    """The tests that events of a type or stream can pass: those that ask for it, or for none."""
+    return bits.get(None, 0) | bits.get(name, 0)
+
+
+def _passed(alive: int, passing: list[set[int]], most: int) -> set[int]:
+    """The sets of tests that events of one type and stream pass, of those that they can. A test is
+    a conjunction, so it is enough to carry, from choice to choice, the tests that have not failed
+    yet."""
     masks = {alive}
     for kept in passing:
         masks = {mask & each for mask in masks for each in kept}
         if len(masks) > most:
             break
-    return {mask ^ negated for mask in masks}
+    return masks
 
 
 # ---------------------------------------------------------------- what decides a condition

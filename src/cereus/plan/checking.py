@@ -17,7 +17,7 @@ from cereus.syntax.tree import Node
 def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
     """Every column that the stream and the clauses name is there, and totals are of numbers."""
     for name in (stream.type, stream.time, stream.stream, *stream.keys):
-        _require((name,) if name else (), schema, query, "the stream's column")
+        _require((name,) if name is not None else (), schema, query, "the stream's column")
     for path in query.partition_by:
         _require(path, schema, query, "the PARTITION BY column")
     if isinstance(query.window, AttributeWindow):

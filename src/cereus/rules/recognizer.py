@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.engine import snapshot as snapshots
+from cereus.engine.turns import in_turn
 from cereus.errors import CereusError, DataError, SnapshotError
 from cereus.limits import Limits
 from cereus.recognizer import check_time, counted_in
@@ -66,6 +68,7 @@ class RuleRecognizer:
         self._compiler = RuleCompiler(stream, self.events, limits)
         self._known: dict[str, KnownRule] = {}
         self._running = RunningRules(self.events)
+        self._turn = threading.Lock()
         self._ended = ""
         self.changes = self._put_all(rules_in(rules))
         """What became of the rules that were given at the start: one may have been refused."""
@@ -82,13 +85,18 @@ class RuleRecognizer:
         """The rules that read events, compiled."""
         return [known.running for known in self._known.values() if known.running is not None]
 
+    @in_turn
     def put(self, *rules: Any) -> list[RuleChange]:
         """Add rules, or replace those of the same name. One that is put as it is changes nothing,
         and one that does not compile is refused: what ran before goes on."""
         return self._put_all([Rule.of(rule) for rule in rules])
 
+    @in_turn
     def remove(self, *names: str) -> list[RuleChange]:
         """Rules go, with all that they have begun."""
+        return self._remove(names)
+
+    def _remove(self, names: Iterable[str]) -> list[RuleChange]:
         changes = []
         for name in names:
             if not isinstance(name, str):
@@ -102,12 +110,13 @@ class RuleRecognizer:
                 changes.append(RuleChange(name, known.version, "removed"))
         return changes
 
+    @in_turn
     def set(self, rules: Any) -> list[RuleChange]:
         """Let these be all rules: those of a folder, a table or a list. What is not among them is
         removed."""
         wanted = rules_in(rules)
         gone = set(self._known) - {rule.name for rule in wanted}
-        return [*self.remove(*sorted(gone)), *self._put_all(wanted)]
+        return [*self._remove(sorted(gone)), *self._put_all(wanted)]
 
     def _put_all(self, rules: Iterable[Rule]) -> list[RuleChange]:
         return [change for rule in rules if (change := self._put(rule)) is not None]
@@ -147,6 +156,7 @@ class RuleRecognizer:
 
     # ------------------------------------------------------------ events
 
+    @in_turn
     def push(self, events: Any) -> pa.Table:
         """Read events; the matches that they complete. Events that are refused leave no trace; a
         limit that is reached ends the recognizer, for some rules have read the events then."""
@@ -170,6 +180,7 @@ class RuleRecognizer:
             rows += self._outputs(self._running.push(batch))
         return pa.Table.from_batches(rows, self.schema)
 
+    @in_turn
     def advance(self, time: int | datetime) -> pa.Table:
         """No event before `time` will come: a datetime, or a number in the units of the time
         column."""
@@ -179,6 +190,7 @@ class RuleRecognizer:
             time = counted_in(time, self.stream.time, self.events)
         return pa.Table.from_batches(self._outputs(self._running.advance(time)), self.schema)
 
+    @in_turn
     def finish(self) -> pa.Table:
         """The stream is over; matches that waited for its end."""
         self._check_open()
@@ -208,6 +220,7 @@ class RuleRecognizer:
 
     # ------------------------------------------------------------ state
 
+    @in_turn
     def snapshot(self) -> bytes:
         """The rules and their state as bytes; `RuleRecognizer.restored` goes on from them."""
         known = [

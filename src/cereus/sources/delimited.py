@@ -45,11 +45,11 @@ class CsvReader:
                 read_options=csv.ReadOptions(autogenerate_column_names=not self.files.header),
                 parse_options=self._parse(place),
             )
-        except pa.ArrowInvalid as error:
+            names = list(parsed.column_names)
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             raise self._wrong(place, error) from None
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
-        names = list(parsed.column_names)
         refuse_repeated(names, f"{place.name!r} has two columns {{}}", "rename or drop one of them")
         self._check_names(place, names)
         return names
@@ -163,6 +163,9 @@ class CsvReader:
         )
 
     def _wrong(self, place: EventFile, error: Exception, line: int | None = 0) -> DataError:
+        if isinstance(error, UnicodeDecodeError):
+            reason, hint = "its header is not UTF-8", "write it anew in UTF-8"
+            return DataError(f"cannot read {place.name!r} as csv: {reason}", hint=hint)
         torn = TORN.search(str(error))
         if torn is None:
             reason = str(error).splitlines()[0]

@@ -1,14 +1,15 @@
 """Arrow's newer layouts (views, run-end encoding, small numbers) as the plain ones, which have the
-same values; extension types as what they are stored as; and times in a zone that nobody knows in
-UTC, which is how they are stored."""
+same values; extension types as what they are stored as; times in a zone that nobody knows in UTC,
+which is how they are stored; and dictionaries without nulls among their entries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -114,27 +115,94 @@ def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same values, in layouts that every part of the engine reads."""
     given = batch.schema  # another object each time that it is asked for
     schema = supported_schema(given)
-    if schema is given:
+    if schema is given and not _with_null_entries(batch, given):
         return batch
     columns = [_plain(c, f.type) for c, f in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def supported_table(table: pa.Table) -> pa.Table:
+    if not table.num_columns:
+        return pa.table({})  # Arrow lets it have rows, and loses them
     given = table.schema
     schema = supported_schema(given)
-    if schema is given:
+    if schema is given and not _with_null_entries(table, given):
         return table
     return pa.Table.from_batches([supported_batch(b) for b in table.to_batches()], schema)
 
 
+def _with_null_entries(events: pa.RecordBatch | pa.Table, schema: pa.Schema) -> bool:
+    """Whether a dictionary has nulls among its entries: Arrow joins no such dictionaries."""
+    return any(
+        each.dictionary.null_count
+        for place, kind in enumerate(schema.types)
+        if pa.types.is_dictionary(kind) or pa.types.is_nested(kind)
+        for chunk in _chunks(events.column(place))
+        for each in _dictionaries(chunk)
+    )
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+LISTS = (pa.ListArray, pa.LargeListArray, pa.FixedSizeListArray)
+
+
+def _dictionaries(column: pa.Array) -> Iterator[pa.DictionaryArray]:
+    """The columns of dictionaries in a column; all of their places are places of entries."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        _check_places(column)
+        yield column
+    elif pa.types.is_struct(kind):
+        for place in range(kind.num_fields):
+            yield from _dictionaries(column.field(place))
+    elif pa.types.is_map(kind):
+        yield from _dictionaries(column.keys)
+        yield from _dictionaries(column.items)
+    elif isinstance(column, LISTS):
+        yield from _dictionaries(column.values)
+
+
+def _check_places(column: pa.DictionaryArray) -> None:
+    """Compiled loops read entries without a look at how many there are."""
+    bounds = pc.min_max(column.indices).as_py()
+    low, high = bounds["min"], bounds["max"]
+    if low is not None and not 0 <= low <= high < len(column.dictionary):
+        raise DataError(
+            f"a column of dictionaries has the entry {low if low < 0 else high}, of "
+            f"{len(column.dictionary)}",
+            hint="write the data anew: it is broken",
+        )
+
+
+def _without_null_entries(column: pa.Array) -> pa.Array:
+    if not pa.types.is_dictionary(column.type):
+        return pa.array(column.to_pylist(), column.type)
+    valid = column.dictionary.is_valid()
+    places = np.cumsum(valid.to_numpy(zero_copy_only=False)) - 1
+    moved = pc.if_else(valid, pa.array(places, pa.int64()), pa.scalar(None, pa.int64()))
+    indices = moved.take(column.indices).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(
+        indices, column.dictionary.drop_null(), ordered=column.type.ordered
+    )
+
+
+def _runs(column: pa.RunEndEncodedArray) -> pa.Array:
+    """The run that each row is in. (Arrow's own decoding knows no runs of dictionaries.)"""
+    rows = np.arange(column.offset, column.offset + len(column))
+    return pa.array(np.searchsorted(column.run_ends.to_numpy(), rows, side="right"))
+
+
 def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if column.type == kind:
-        return column
+        empty = any(each.dictionary.null_count for each in _dictionaries(column))
+        return _without_null_entries(column) if empty else column
     if isinstance(column.type, pa.BaseExtensionType):
         return _plain(column.storage, kind)
     if pa.types.is_run_end_encoded(column.type):
-        return _plain(pc.run_end_decode(column), kind)
+        return _plain(column.values, kind).take(_runs(column))
     if pa.types.is_dictionary(column.type):
         return _plain(column.dictionary, kind).take(column.indices)
     if pa.types.is_timestamp(column.type):

@@ -15,7 +15,7 @@ from cereus.sources.scan import scan
 from cereus.sources.supported import supported_schema, supported_table
 from cereus.stream import refuse_repeated
 
-UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
 """What Arrow raises when data is not what it seems."""
 
 

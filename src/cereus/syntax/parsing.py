@@ -16,7 +16,7 @@ from lark import Lark, Token, UnexpectedInput
 from lark.exceptions import UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from cereus.errors import LimitError, QueryError, QuerySyntaxError
+from cereus.errors import LimitError, QueryError, QuerySyntaxError, not_utf8
 from cereus.syntax.building import TreeBuilder
 from cereus.syntax.errors import HintRule, InWords, Trouble, plain_terminal, syntax_error
 from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refuse_surrogates
@@ -59,7 +59,7 @@ def read(
 @contextmanager
 def errors_in(text: str | None) -> Iterator[None]:
     """Errors about a query show their place in its text; one whose tree is too deep for the code
-    inside is refused."""
+    inside is refused, and so are events with texts that are none."""
     try:
         yield
     except QueryError as error:
@@ -68,6 +68,8 @@ def errors_in(text: str | None) -> Iterator[None]:
         raise located(error, text) from error.__cause__
     except RecursionError:
         raise QuerySyntaxError(TOO_DEEP, hint="split it, or write it with fewer brackets") from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(error) from None
 
 
 def located(error: QueryError, text: str) -> QueryError:

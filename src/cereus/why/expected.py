@@ -21,6 +21,7 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
+from cereus.matches import shown_rows
 from cereus.why.loose import without
 from cereus.why.measure import Measured, measure
 from cereus.why.running.events import EventTable, Rows
@@ -69,7 +70,7 @@ class ExpectedMatch:
             "matched": self.matched,
             "excluded": [asdict(each) for each in self.excluded],
             "reason": self.reason,
-            "events": self.events.to_pylist(),
+            "events": shown_rows(self.events),
         }
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
 
+from cereus.matches import shown_rows
 from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING
 
@@ -49,7 +50,7 @@ def _events(why: Why) -> Iterator[str]:
     """The first events of every miss."""
     names, seen = why.events.column_names, Counter[int]()
     shown = []
-    for row in why.events.to_pylist():
+    for row in shown_rows(why.events):
         seen[row["miss"]] += 1
         if seen[row["miss"]] <= MOST_NAMED:
             shown.append([row[name] for name in names])

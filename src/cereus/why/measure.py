@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,8 @@ def _window_measure(
 
 def _duration_text(microseconds: float) -> str:
     """A length of time; a long one in a unit in which it is short, roughly."""
+    if not isfinite(microseconds):
+        return "an infinite time"
     length = round(microseconds)
     exact = duration_text(length)
     if len(exact.split()[0]) <= MOST_DIGITS:
@@ -157,15 +160,17 @@ def _events_text(count: float) -> str:
 
 def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -> Floats:
     """How far pairs of events lie apart, in the unit of a column."""
-    return _numbers(events, path, last) - _numbers(events, path, first)
+    pairs = zip(_numbers(events, path, first), _numbers(events, path, last), strict=True)
+    # Python's numbers: times near int64's ends are far apart from the floats next to them
+    return np.array([np.nan if None in pair else pair[1] - pair[0] for pair in pairs], np.float64)
 
 
-def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> Floats:
+def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> list[Any]:
     column = column_at(events.at(places, [path[0]]), path)
     values = pa.chunked_array(column) if isinstance(column, list) else column
     if pa.types.is_temporal(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
-    numbers: Floats = np.array(values.to_pylist(), np.float64)
+    numbers: list[Any] = values.to_pylist()
     return numbers
 
 

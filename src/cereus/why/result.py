@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
+from cereus.matches import shown_rows
 from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING, answer, several
 from cereus.why.html import why_html
@@ -97,7 +98,7 @@ class Why:
     without one of them takes too many steps, or makes no sense.
     """
 
-    matches: int
+    matches: int | float
     steps: tuple[StepCounts, ...]
     rules: tuple[RuleEffect, ...]
     misses: tuple[Miss, ...]
@@ -156,7 +157,7 @@ class Why:
 
     def _events_of(self, number: int) -> list[dict[str, Any]]:
         events = self.events.filter(pc.equal(self.events["miss"], number))
-        return list(events.drop_columns(["miss"]).to_pylist())
+        return shown_rows(events.drop_columns(["miss"]))
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -232,7 +233,7 @@ def _effect_line(effect: RuleEffect) -> str:
 
 
 def _miss_lines(why: Why) -> Iterator[str]:
-    shown = why.events.to_pylist()
+    shown = shown_rows(why.events)
     for number, miss in enumerate(why.misses, 1):
         by = "" if miss.by is None else f": {miss.by}"
         rows = ", ".join(map(str, miss.rows))

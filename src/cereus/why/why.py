@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import isfinite
 
 import numpy as np
 import pyarrow as pa
@@ -75,8 +76,8 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     )
 
 
-def _reported(anatomy: Anatomy, tallies: Tallies, count: int) -> int:
-    """How many matches a run reports, of which some were found."""
+def _reported(anatomy: Anatomy, tallies: Tallies, count: int) -> int | float:
+    """How many matches a run reports, of which some were found; infinity beyond all floats."""
     if not count:
         return 0
     if anatomy.reported is None and count <= FEW:
@@ -84,7 +85,7 @@ def _reported(anatomy: Anatomy, tallies: Tallies, count: int) -> int:
     counted = tallies.of(anatomy.reported or anatomy.query)
     if counted.stopped:
         raise too_many_steps()
-    return int(counted.total)
+    return int(counted.total) if isfinite(counted.total) else counted.total
 
 
 def _unseen_types(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cereus.languages.algebra import optimise as optimise_module
 from cereus.languages.algebra.detect import run
 from cereus.languages.algebra.detect.program import build
 from cereus.languages.algebra.laws import LAWS
 from cereus.languages.algebra.optimise import optimise
+from cereus.languages.algebra.rewriting import DirectedLaw, RewriteStep
 from cereus.languages.algebra.text import parse
-from cereus.languages.algebra.tree import EventExpression
+from cereus.languages.algebra.tree import EventExpression, size
 from cereus.reference import algebra as reference
 from tests.golden import Golden, Pair
 from tests.volume import volume
@@ -27,6 +30,21 @@ def test_what_it_finds(golden: Golden) -> None:
         return str(found.after)
 
     golden.pairs(Path(__file__).with_name("golden") / "optimise.txt", better)
+
+
+def test_expressions_that_are_known_already_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """90 restrictions inside each other lead to the same expressions in many ways."""
+    looked_at, rewritten = 0, optimise_module.neighbours
+
+    def counted(current: EventExpression, chosen: tuple[DirectedLaw, ...]) -> Iterator[RewriteStep]:
+        nonlocal looked_at
+        for step in rewritten(current, chosen):
+            looked_at += size(current)
+            yield step
+
+    monkeypatch.setattr(optimise_module, "neighbours", counted)
+    optimise(parse("(" * 90 + "A ; B" + ")_9" * 90))
+    assert looked_at <= optimise_module.MOST_LOOKED_AT + 1_000
 
 
 def test_what_cannot_be_better_stays() -> None:

@@ -17,7 +17,7 @@ from cereus.stream import UNITS, Stream, no_time
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-SMALLEST = -(2**63)
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 UNIT_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -293,7 +293,19 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
 
 def deadlines(times: Ints, span: int) -> Ints:
     """So long after some times; where there is no such time, the last but one that there is."""
-    return np.minimum(times, np.iinfo(np.int64).max - 1 - span) + span
+    return np.minimum(later(times, span), LARGEST - 1)
+
+
+def later(times: Ints, span: int) -> Ints:
+    """So long after some times, or the last time that there is."""
+    within = min(span, LARGEST)
+    return np.minimum(times, LARGEST - within) + within
+
+
+def earlier(times: Ints, span: int) -> Ints:
+    """So long before some times, or the first time that there is."""
+    within = min(span, LARGEST)
+    return np.maximum(times, SMALLEST + within) - within
 
 
 def deadline_span(window: Window, stream: Stream, schema: pa.Schema, clause: str) -> int:

@@ -76,7 +76,8 @@ class MatchValues:
     def _value(self, expression: ex.Expression, kind: pa.DataType) -> pa.Array:
         if isinstance(expression, ex.Attribute | ex.Aggregate):
             return self._leaf(expression, kind)
-        result = evaluate(*self._columns(expression))
+        unit = getattr(kind, "unit", "")
+        result = evaluate(*self._columns(expression), unit=unit)
         if isinstance(result, pa.Scalar):
             return _repeated(result, self.matches, kind)
         return result

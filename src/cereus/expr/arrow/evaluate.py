@@ -39,17 +39,19 @@ Columns: TypeAlias = Mapping[ex.Attribute, "pa.Array | Vector"]
 
 
 def evaluate(
-    expression: ex.Expression, table: Table, bindings: Bindings | None = None
+    expression: ex.Expression, table: Table, bindings: Bindings | None = None, unit: str = ""
 ) -> pa.Array | pa.ChunkedArray | pa.Scalar:
     """The value on every row: an array for a batch, a chunked array for a table, and a scalar
-    for what does not depend on the row. Times come back in UTC.
+    for what does not depend on the row. Times come back in UTC; in `unit`, if it is given and as
+    fine as theirs, and as NULL where there is no such time.
 
     `bindings` gives each variable one event (a mapping) or an event per row (a table as long
     as `table`).
     """
     if isinstance(table, pa.RecordBatch):
-        return to_arrow(value_of(expression, _read(expression, table, bindings)), table.num_rows)
-    parts = [evaluate(expression, *part) for part in _batches(table, bindings)]
+        value = value_of(expression, _read(expression, table, bindings))
+        return to_arrow(op.in_unit(value, unit) if unit and value.unit else value, table.num_rows)
+    parts = [evaluate(expression, *part, unit) for part in _batches(table, bindings)]
     return parts[0] if isinstance(parts[0], pa.Scalar) else pa.chunked_array(parts)
 
 

@@ -17,7 +17,8 @@ ARROW = {
     Kind.INTERVAL: pa.duration("us"),
     Kind.ANY: pa.null(),
 }
-"""The types of computed values; numbers are looked at more closely."""
+"""The types of computed values; numbers and times are looked at more closely."""
+TIMES = {Kind.TIMESTAMP: pa.timestamp("ns", "UTC"), Kind.INTERVAL: pa.duration("ns")}
 
 
 def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
@@ -30,9 +31,17 @@ def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
 def type_of_kind(kind: Kind, value: ex.Expression, schema: pa.Schema) -> pa.DataType:
     """The type of values of a kind; of numbers, that of the expression that they are the value
     of."""
+    if kind in TIMES and _has_nanoseconds(value, schema):
+        return TIMES[kind]
     if kind is not Kind.NUMBER:
         return ARROW[kind]
     return pa.int64() if _is_integer(value, schema) else pa.float64()
+
+
+def _has_nanoseconds(value: ex.Expression, schema: pa.Schema) -> bool:
+    """Whether something that it reads has them: what is computed with them has them, too."""
+    leaves = (node for node in value.walk() if isinstance(node, ex.Attribute | ex.Aggregate))
+    return any(getattr(leaf_type(leaf, schema), "unit", None) == "ns" for leaf in leaves)
 
 
 def leaf_type(node: ex.Attribute | ex.Aggregate, schema: pa.Schema) -> pa.DataType:

@@ -23,6 +23,9 @@ PATIENCE = 8
 subexpressions."""
 MOST_NODES = 150_000
 """How many nodes the expressions that are looked at may have together: a bound for long ones."""
+MOST_LOOKED_AT = 2 * MOST_NODES
+"""The same with those that were known already, as most are where one law can be applied in many
+places."""
 REPEATING = 15
 """Law 15 right to left, like every law whose right side is just A, only ever grows."""
 
@@ -103,18 +106,21 @@ def search(
 ) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
     """The expressions reached, each with the step that led to it and its cost. Cheap ones are
     looked at first. It ends: whenever patience starts anew, the cost has gone down; and at
-    MOST_NODES at the latest, with the cheapest one so far."""
+    MOST_NODES and MOST_LOOKED_AT at the latest, with the cheapest one so far."""
     came_by: dict[EventExpression, RewriteStep | None] = {expression: None}
     costs = {expression: cost(expression, values)}
     patience *= 10 + size(expression)
     allowed = {rule.law.number for rule in chosen}
-    lowest, left, nodes = costs[expression], patience, MOST_NODES
+    lowest, left, nodes, looks = costs[expression], patience, MOST_NODES, MOST_LOOKED_AT
     order = count()
     queue = [(lowest, next(order), expression)]
     while queue and left > 0:
         _, _, current = heapq.heappop(queue)
         rewritten = neighbours(current, chosen)
         for step in chain(normalised(current), rewritten) if current == expression else rewritten:
+            looks -= size(current)
+            if looks < 0:
+                return came_by, costs
             if step.after in came_by or not allowed.issuperset(step.laws):
                 continue
             came_by[step.after] = step

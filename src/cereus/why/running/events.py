@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.clauses.tree import TimeWindow, Window
-from cereus.engine.ingest.clock import in_units_of
+from cereus.engine.ingest.clock import earlier, in_units_of, later
 from cereus.expr.arrow.evaluate import mask
 from cereus.expr.check import coerce
 from cereus.language.anatomy import ROW
@@ -190,7 +190,7 @@ class EventTable:
         if name is None or name not in self.table.column_names:
             return None
         column = self.table.column(name)
-        exact = pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type)
+        exact = pa.types.is_signed_integer(column.type) or pa.types.is_timestamp(column.type)
         if not exact or column.null_count:
             return None
         times = column.cast(pa.int64()).to_numpy()
@@ -204,8 +204,8 @@ class EventTable:
             return None
         kind = self.table.schema.field(self.stream.time).type
         length = int(in_units_of(kind, window.microseconds, self.stream)) + 1
-        begins = np.searchsorted(times, times[places] - length)
-        ends = np.searchsorted(times, times[places] + length, side="right")
+        begins = np.searchsorted(times, earlier(times[places], length))
+        ends = np.searchsorted(times, later(times[places], length), side="right")
         if not len(places):
             return begins, ends
         apart = np.flatnonzero(begins[1:] > ends[:-1])

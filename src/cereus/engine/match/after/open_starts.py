@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cereus.clauses.tree import EventWindow
+from cereus.engine.ingest.clock import later
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.after.following import NEVER, latest_times
@@ -135,7 +136,7 @@ class OpenStarts:
         return ordinals - self.runner.history.first
 
     def _deadlines(self, starts: Ints) -> Ints:
-        return self.runner.history.times[self._places(starts)] + self.span
+        return later(self.runner.history.times[self._places(starts)], self.span)
 
     def _windows(self, starts: Ints, size: int | None = None) -> Windows:
         """The windows of these events; of other than their own `size`, if it is given."""
