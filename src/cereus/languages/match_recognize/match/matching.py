@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,32 @@ class RowMatches:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def in_parts(self, rows: int) -> Iterator[RowMatches]:
+        """The same matches, some at a time: of so many rows together, or one match."""
+        offsets = self.offsets
+        stretches = offsets
+        if self.lengths is not None:
+            stretches = np.searchsorted(np.cumsum(self.lengths), offsets, side="right")
+        first = 0
+        while first < len(self):
+            within = np.searchsorted(offsets, offsets[first] + rows, side="right") - 1
+            last = max(int(within), first + 1)
+            if first == 0 and last == len(self):
+                yield self
+                return
+            yield self._part(slice(first, last), slice(stretches[first], stretches[last]))
+            first = last
+
+    def _part(self, matches: slice, stretches: slice) -> RowMatches:
+        return replace(
+            self,
+            starts=self.starts[matches],
+            ends=self.ends[matches],
+            stretches=self.stretches[stretches],
+            timed_out=None if self.timed_out is None else self.timed_out[matches],
+            lengths=None if self.lengths is None else self.lengths[stretches],
+        )
 
     def copied(self) -> RowMatches:
         """In arrays of its own."""

@@ -23,6 +23,9 @@ from cereus.languages.match_recognize.output.cells import (
 from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.output.timeouts import timeout_columns
 
+MOST_ROWS = 1 << 20
+"""Rows that are emitted at once, unless they are of one match."""
+
 
 def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     """What the clause emits over a table, all at once."""
@@ -33,25 +36,37 @@ def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
 def results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
     """The same in batches, of some whole partitions: many matches at a time."""
     before = np.zeros(len(piece.bounds) - 1, np.int64)
-    unmatched = finder.bound.clause.rows is tree.Rows.UNMATCHED
-    for matches in [finder.matches(piece)] if unmatched else finder.chunks(piece):
+    for matches in _some_at_a_time(finder, piece):
         batch = _put_out(finder, piece, matches, before)
         if batch.num_rows:
             yield batch
+
+
+def _some_at_a_time(finder: Finder, piece: SortedRows) -> Iterator[RowMatches]:
+    """Which rows are unmatched is known when all matches are. Where every row of a match is
+    emitted, long matches that overlap have very many."""
+    rows = finder.bound.clause.rows
+    if rows is tree.Rows.UNMATCHED:
+        yield finder.matches(piece)
+    elif rows is tree.Rows.ONE:
+        yield from finder.chunks(piece)
+    else:
+        for matches in finder.chunks(piece):
+            yield from matches.in_parts(MOST_ROWS)
 
 
 def _put_out(
     finder: Finder, rows: SortedRows, matches: RowMatches, before: Ints | None = None
 ) -> pa.RecordBatch:
     """The rows of the output, in the order of partitions and of the starts in them. `before`
-    counts the matches of each partition so far, and is carried on."""
+    counts the matches with numbers of each partition so far, and is carried on."""
     clause = finder.bound.clause
     matched = Matched(clause, finder.automaton, matches, rows.bounds, before)
     unmatched = uncovered(matches, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
     of = cells(matched, clause.rows, unmatched)
     result = columns(finder.bound, rows, matched, of, finder.unit)
     if before is not None:
-        before += matched.counts
+        before += matched.numbered
     return result
 
 

@@ -50,6 +50,14 @@ class Matched:
         """How many matches each partition has."""
         return np.diff(self._firsts, append=len(self.matches))
 
+    @property
+    def numbered(self) -> Ints:
+        """How many of them have numbers: those that did not time out."""
+        if self.matches.timed_out is None:
+            return self.counts
+        late = np.concatenate([[0], np.cumsum(self.matches.timed_out)])
+        return self.counts - (late[self._firsts + self.counts] - late[self._firsts])
+
     @cached_property
     def _firsts(self) -> Ints:
         """The first match of each partition, or the one behind it."""
