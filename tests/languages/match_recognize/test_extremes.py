@@ -59,6 +59,8 @@ CONDITIONS = (
     "percentile({o}.f, 0.25) < f", "bool_and({o}.f > 1)", "max_by({o}.x, {o}.z) > x",
     "min_by({o}.z, {o}.x) > z", "var_pop({o}.f) >= 0", "f * count(*) > sum({o}.f)",
     "d > {o}.d", "d = {o}.d", "max({o}.d) > d", "d > x", "d = {o}.x", "d - {o}.d > 0",
+    "d > 1.01 * {o}.d", "d / {o}.d > 1.5", "abs(d - {o}.d) < 2", "d > avg({o}.f)", "d <= 2 * {o}.x",
+    "greatest(d, {o}.f) > 1", "-d < {o}.d",
     "t > {o}.t", "t >= FIRST(t) + INTERVAL '3' SECOND", "t - {o}.t < INTERVAL '2' DAY",
     "t + INTERVAL '1' DAY > {o}.t", "max({o}.t) > t", "t - INTERVAL '300' DAY < {o}.t",
     "PREV(x) < x", "NEXT(z) > z", "PREV(d) < d", "PREV(x, 2) - x > 0",

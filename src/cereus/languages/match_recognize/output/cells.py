@@ -56,7 +56,8 @@ class Matched:
         if self.matches.timed_out is None:
             return self.counts
         late = np.concatenate([[0], np.cumsum(self.matches.timed_out)])
-        return self.counts - (late[self._firsts + self.counts] - late[self._firsts])
+        timed_out: Ints = late[self._firsts + self.counts] - late[self._firsts]
+        return self.counts - timed_out
 
     @cached_property
     def _firsts(self) -> Ints:

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
-from cereus.expr.arrow.vector import constant
+from cereus.expr.arrow.vector import Vector, constant
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
@@ -180,11 +181,11 @@ class Lowering:
             case ex.Negate(operand):
                 return self.load(ex.Arithmetic("-", ex.Literal(0), operand), part)
             case ex.Arithmetic(op, left, right):
-                return self.code.calculated(op, self.load(left, part), self.load(right, part))
+                return self.code.calculated(op, self.number(left, part), self.number(right, part))
             case ex.Case(branches, default):
                 return self.case(branches, default or ex.Literal(None), part)
             case ex.Call(name, arguments):
-                return self.code.called(name, [self.load(each, part) for each in arguments])
+                return self.code.called(name, [self.number(each, part) for each in arguments])
         raise NotForSlots
 
     @property
@@ -234,9 +235,36 @@ class Lowering:
         return self.code.compared(op, total, self.code.literal(constant(0)))
 
     def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
-        """The two sides of a comparison; strings and decimals of two places by their ranks."""
+        """The two sides of a comparison; strings and decimals of two places by their ranks. With
+        doubles decimals are compared as such."""
         ranked = self.ranked(left, right, part)
-        return ranked or (self.load(left, part), self.load(right, part))
+        if ranked is not None:
+            return ranked
+        exact = [self.is_decimal(side, part) for side in (left, right)]
+        loaded = self.number(left, part), self.number(right, part)
+        doubles = [one.kind is Kind.FLOAT for one in loaded]
+        if any(exact) and exact == doubles:  # decimals and what is no double are compared exactly
+            raise NotForSlots
+        return loaded
+
+    def is_decimal(self, node: ex.Expression, part: Part) -> bool:
+        """Whether the values of an expression are decimals of one place."""
+        bases = {self.base(part.leaves[name]) for name in names_in(node)}
+        if len(bases) != 1:
+            return False
+        (base,) = bases
+        if not isinstance(base, Base):
+            return False
+        read = [self.columns.data(part.leaves[name], base) for name in names_in(node)]
+        if not any(map(_has_decimals, read)):
+            return False
+        return self.columns.vector(node, part, base).kind is Kind.DECIMAL
+
+    def number(self, node: ex.Expression, part: Part) -> Loaded:
+        """What is computed with: decimals are compared exactly, but computed with as doubles."""
+        if self.is_decimal(node, part):
+            node = ex.Arithmetic("*", node, ex.Literal(1.0))
+        return self.load(node, part)
 
     def ranked(
         self, left: ex.Expression, right: ex.Expression, part: Part
@@ -447,3 +475,7 @@ def _counted(
 
 def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:
     return np.array(list(rows) or [(0, 0, 0, 0)], np.int32)
+
+
+def _has_decimals(data: pa.Array | Vector) -> bool:
+    return data.kind is Kind.DECIMAL if isinstance(data, Vector) else pa.types.is_decimal(data.type)
