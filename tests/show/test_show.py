@@ -18,7 +18,7 @@ from cereus.errors import CereusError
 from cereus.pictures.diagram import Diagram
 from cereus.pictures.graphs import library
 from cereus.pictures.layout import laid_out
-from cereus.show.stretches import Stretch, stretches
+from cereus.show.stretches import CountedStretch, stretches
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
 EVENTS = pa.table(
@@ -215,13 +215,13 @@ def test_what_is_counted_lies_in_stretches_that_begin_at_round_times() -> None:
     ("values", "expected"),
     [
         ([], []),
-        ([3, None, 3], [Stretch(3, 4, 2)]),
-        ([1, 600], [Stretch(0, 10, 1), Stretch(600, 610, 1)]),
-        ([0.25, 0.5], [Stretch(0.25, 0.255, 1), Stretch(0.5, 0.505, 1)]),
-        ([-1, 1], [Stretch(-1, 0, 1), Stretch(1, 2, 1)]),
+        ([3, None, 3], [CountedStretch(3, 4, 2)]),
+        ([1, 600], [CountedStretch(0, 10, 1), CountedStretch(600, 610, 1)]),
+        ([0.25, 0.5], [CountedStretch(0.25, 0.255, 1), CountedStretch(0.5, 0.505, 1)]),
+        ([-1, 1], [CountedStretch(-1, 0, 1), CountedStretch(1, 2, 1)]),
     ],
 )
-def test_stretches_of_numbers(values: list[float | None], expected: list[Stretch]) -> None:
+def test_stretches_of_numbers(values: list[float | None], expected: list[CountedStretch]) -> None:
     assert stretches(values, timed=False) == expected
 
 

@@ -20,7 +20,6 @@ from itertools import combinations, product
 
 from cereus.automata.model import Automaton, Letter, Move, State, States, marks
 from cereus.automata.subset import JointMove, exclusive, joint_moves
-from cereus.errors import LimitError
 
 MOST_SETS = 64
 """With more sets of states it is not found out."""
@@ -28,6 +27,10 @@ MOST_PAIRS = 500
 """Nor with more pairs of states of which one may follow the other."""
 
 Joint = JointMove[frozenset[str]]
+
+
+class _TooLarge(Exception):
+    """It is not found out."""
 
 
 def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
@@ -38,7 +41,7 @@ def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
         waiting, begun = growing.reached()
         apart = waiting.isdisjoint(begun) and all(map(growing.one_begins, waiting))
         return apart and all(map(growing.is_alone, begun))
-    except LimitError:
+    except _TooLarge:
         return False
 
 
@@ -64,7 +67,7 @@ class _Growing:
                     known.add(move.states)
                     todo.append((move.states, begins))
             if len(waiting) + len(begun) > MOST_SETS:
-                raise LimitError("there are too many sets of states")
+                raise _TooLarge
         return waiting, begun
 
     def _moves(self, subset: States) -> Iterator[Joint]:
@@ -127,7 +130,7 @@ class _Growing:
         if state == other or (state, other) in assumed:
             return True
         if len(assumed) + len(self.refuted) > MOST_PAIRS:
-            raise LimitError("too many states are compared")
+            raise _TooLarge
         assumed.add((state, other))
         may = self._alike(state, other) and all(
             any(self._does(move, also, assumed) for also in self.automaton.moves(other, letter))

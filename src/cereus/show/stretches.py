@@ -22,7 +22,7 @@ ROUND_TIMES = (
 
 
 @dataclass(frozen=True)
-class Stretch:
+class CountedStretch:
     """From `begin` on, to before `end`."""
 
     begin: float
@@ -30,7 +30,7 @@ class Stretch:
     count: int
 
 
-def stretches(values: Iterable[float | None], *, timed: bool) -> list[Stretch]:
+def stretches(values: Iterable[float | None], *, timed: bool) -> list[CountedStretch]:
     """The stretches that have a match, in their order; times are in milliseconds."""
     known = [each for each in values if each is not None]
     if not known:
@@ -42,7 +42,8 @@ def stretches(values: Iterable[float | None], *, timed: bool) -> list[Stretch]:
         each // length if isinstance(each, int) else floor(each / length) for each in known
     )
     return [
-        Stretch(at * length, (at + 1) * length, number) for at, number in sorted(counts.items())
+        CountedStretch(at * length, (at + 1) * length, number)
+        for at, number in sorted(counts.items())
     ]
 
 

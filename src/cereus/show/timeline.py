@@ -15,7 +15,7 @@ from cereus.pictures.graphs import library
 from cereus.show.axes import along_axis, is_time, on_axis, zone_of
 from cereus.show.colours import INK, PALETTE
 from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
-from cereus.show.stretches import Stretch, stretches
+from cereus.show.stretches import CountedStretch, stretches
 from cereus.syntax.literals import time_text
 
 MOST_MATCHES = 50
@@ -195,7 +195,7 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     return _styled(encoded.properties(width=640, height=160))
 
 
-def _bar(stretch: Stretch, kind: pa.DataType) -> dict[str, Any]:
+def _bar(stretch: CountedStretch, kind: pa.DataType) -> dict[str, Any]:
     first, last = (
         time_text(datetime.fromtimestamp(each / 1000, UTC).replace(tzinfo=None))
         if is_time(kind)

@@ -32,10 +32,10 @@ def rows_once(
     places = empty(n, np.int64)
     kept: cython.longlong[::1] = places
     table: cython.int[::1] = filled(size, -1, np.int32)
-    found: cython.longlong
+    distinct: cython.longlong
     with cython.nogil:
-        found = _collect(at, offsets, cells, labels, first, last, kept, table)
-    return places[:found]
+        distinct = _collect(at, offsets, cells, labels, first, last, kept, table)
+    return places[:distinct]
 
 
 @cython.cfunc

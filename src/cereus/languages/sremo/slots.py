@@ -44,7 +44,7 @@ AT_HAND = "•"
 """The event that is read, as a variable beside the registers."""
 
 
-OWN = "◂"
+PRIVATE = "◂"
 """Registers that windows and ! inside an expression have for themselves are called so; no other
 may."""
 
@@ -132,7 +132,7 @@ class RegistersInSlots(ExpressionLowering):
         part = self.part(absent, frozenset())
         column = self.columns.watched(len(self.watched))
         self.watched.append((part, column))
-        name, ordinal = self._own_register(), self.columns.ordinal()
+        name, ordinal = self._private_register(), self.columns.ordinal()
         begun = self._slot(name, ordinal, by_order=True)
         return SkipWithout(self._completing(absent), name, begun, column, ordinal)
 
@@ -145,7 +145,7 @@ class RegistersInSlots(ExpressionLowering):
 
     def within(self, part: SremoPart, window: Window) -> SremoPart:
         path, size = self._measured(window)
-        name = self._own_register()
+        name = self._private_register()
         now, first = ex.Attribute(path), ex.Attribute(path, name)
         try:
             begun, near = (
@@ -163,10 +163,10 @@ class RegistersInSlots(ExpressionLowering):
         )
         return bounded.WithinSlots(part, name, begun, near, updates)
 
-    def _own_register(self) -> str:
+    def _private_register(self) -> str:
         """A register that no terminal writes."""
         self.registers += 1
-        return f"{OWN}{self.registers}"
+        return f"{PRIVATE}{self.registers}"
 
     # ------------------------------------------------------------ conditions
 

@@ -95,8 +95,8 @@ def build(
     made = lower(formula)
     if grows and not made.grows:  # a filter of a part may forget what a run that grows still needs
         local = rewrite(keyed.formula, tuple(rule for rule in rules if rule is not narrow_filters))
-        whole = lower(with_single_rounds(query, local))
-        made = whole if whole.grows else made
+        unnarrowed = lower(with_single_rounds(query, local))
+        made = unnarrowed if unnarrowed.grows else made
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0
     if query.timeouts:
