@@ -194,7 +194,7 @@ def _unpushed(
 ) -> Recognizer:
     """A recognizer that has seen no event yet."""
     recognizer = Recognizer(query, keep_events=keep, forget_idle=forgets)
-    recognizer._finished, recognizer._promised = finished, promised
+    recognizer._finished, recognizer._promised = finished, list(promised)
     return recognizer
 
 

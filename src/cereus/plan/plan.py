@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from cereus.automata.gathering import Gathering
 from cereus.automata.memory.exception import Watching
-from cereus.automata.memory.slots import Column
+from cereus.automata.memory.slots import NANOSECONDS, Column
+from cereus.automata.memory.term_builder import is_double
 from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
@@ -125,6 +126,8 @@ class Plan:
             "scoped": self.scoped,
             "growing": self.traits.chosen_by is ChosenBy.GROWTH,
             "watching": self.watching is not None,
+            "nanoseconds": any(each.kind == NANOSECONDS for each in self.columns_compared),
+            "doubles": any(is_double(each.expression) for each in self.columns_compared),
             "gathering": self.gathering is not None,
             "ended": self.gathering is not None and self.gathering.ends,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -233,6 +233,9 @@ class RuleRecognizer:
     def _header(self) -> dict[str, Any]:
         return {"rules": FORMAT, "stream": repr(self.stream), "columns": str(self.events)}
 
+    def __reduce__(self) -> tuple[Callable[..., RuleRecognizer], tuple[Any, ...]]:
+        return _restored, (self.snapshot(), self.stream, self.events, self.limits)
+
     @classmethod
     def restored(
         cls, snapshot: bytes, *, stream: Stream, schema: pa.Schema, limits: Limits | None = None
@@ -287,3 +290,9 @@ def _check_kinds(stream: object, limits: object) -> None:
 
 def _written(rule: CompiledRule | None) -> tuple[str, int] | None:
     return None if rule is None else (rule.rule.written(), rule.version)
+
+
+def _restored(
+    snapshot: bytes, stream: Stream, schema: pa.Schema, limits: Limits | None
+) -> RuleRecognizer:
+    return RuleRecognizer.restored(snapshot, stream=stream, schema=schema, limits=limits)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from math import floor, log10
+from math import floor, isfinite, log10
 
 MOST = 60
 """Stretches from the first match to the last."""
@@ -32,7 +32,7 @@ class CountedStretch:
 
 def stretches(values: Iterable[float | None], *, timed: bool) -> list[CountedStretch]:
     """The stretches that have a match, in their order; times are in milliseconds."""
-    known = [each for each in values if each is not None]
+    known = [each for each in values if each is not None and isfinite(each)]
     if not known:
         return []
     apart = max(known) - min(known)

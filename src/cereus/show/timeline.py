@@ -4,7 +4,7 @@ when, and of which key."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +17,12 @@ from cereus.show.colours import INK, PALETTE
 from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
 from cereus.show.stretches import CountedStretch, stretches
 from cereus.syntax.literals import time_text
+
+EPOCH = datetime(1970, 1, 1)
+EARLIEST, LATEST = (
+    (each - EPOCH) // timedelta(milliseconds=1) for each in (datetime.min, datetime.max)
+)
+"""The milliseconds that Python has times for."""
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
@@ -197,10 +203,7 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
 
 def _bar(stretch: CountedStretch, kind: pa.DataType) -> dict[str, Any]:
     first, last = (
-        time_text(datetime.fromtimestamp(each / 1000, UTC).replace(tzinfo=None))
-        if is_time(kind)
-        else f"{each:,}"
-        for each in (stretch.begin, stretch.end)
+        _time_text(each) if is_time(kind) else f"{each:,}" for each in (stretch.begin, stretch.end)
     )
     return {
         AT: stretch.begin,
@@ -209,6 +212,12 @@ def _bar(stretch: CountedStretch, kind: pa.DataType) -> dict[str, Any]:
         "to": last,
         "matches": stretch.count,
     }
+
+
+def _time_text(milliseconds: float) -> str:
+    """A round time, or the nearest one that Python has a value for."""
+    at = min(max(milliseconds, EARLIEST), LATEST)
+    return time_text(EPOCH + timedelta(milliseconds=at))
 
 
 def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:

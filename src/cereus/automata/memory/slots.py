@@ -26,6 +26,9 @@ ENCODINGS = {
 """How the values of each kind become integers, for terms."""
 
 
+NANOSECONDS = "instant ns"
+
+
 class Column(NamedTuple):
     """Values of events that are compared with other events' values. `kind` says how they become
     integers: `int`, `string` (codes), `instant` (microseconds), `instant ns` (nanoseconds), `float`
@@ -64,7 +67,7 @@ class Columns:
         """The column of what a term reads; to count events, none is needed (-1)."""
         if reading.total == "tally":
             return -1
-        kind = f"{ENCODINGS[reading.kind]}{' ns' if reading.fine else ''}"
+        kind = NANOSECONDS if reading.fine else ENCODINGS[reading.kind]
         return self.number(Column(reading.expression, kind))
 
 

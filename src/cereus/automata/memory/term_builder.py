@@ -27,6 +27,7 @@ from cereus.expr.types import Kind, kind_of
 DEEPEST = 60
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+ONE = ex.Literal(1.0)
 COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
 LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
@@ -90,8 +91,8 @@ class TermBuilder:
     def fine(self) -> bool:
         """Times are counted in nanoseconds."""
         types = {type_at(self.schema, path) for path in ex.attributes(self.condition)}
-        times = [each for each in types if each is not None and pa.types.is_timestamp(each)]
-        return bool(times) and all(each.unit == "ns" for each in times)
+        times = [each for each in types if each is not None and kind_of(each) is Kind.TIMESTAMP]
+        return bool(times) and all(str(each).startswith("timestamp[ns") for each in times)
 
     @property
     def readings(self) -> tuple[ValueRead, ...]:
@@ -197,7 +198,7 @@ class TermBuilder:
     def _number(self, node: Expression, read: Read) -> TypedTerm:
         """What is computed with: decimals are compared exactly, but computed with as doubles."""
         if self._is_reading(node) and value_kind(node, self.schema) is Kind.DECIMAL:
-            return self._typed(ex.Arithmetic("*", node, ex.Literal(1.0)), read)
+            return self._typed(ex.Arithmetic("*", node, ONE), read)
         return self._typed(node, read)
 
     def _is_reading(self, node: Expression) -> bool:
@@ -418,6 +419,11 @@ def kept_kind(node: Expression, schema: pa.Schema, *, fine: bool = False) -> Kin
         ):
             raise CannotUseSlots("it computes with times of one event")
     return kind
+
+
+def is_double(node: Expression) -> bool:
+    """Whether this is how decimals become doubles."""
+    return isinstance(node, ex.Arithmetic) and node.op == "*" and node.right == ONE
 
 
 def _is_time_literal(node: Expression) -> bool:

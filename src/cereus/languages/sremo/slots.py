@@ -85,6 +85,8 @@ class RegistersInSlots(ExpressionLowering):
         if any(map(_bare, expression.walk())):
             self.tests.bit(EventTest())  # a gap may lead to several states: nothing is dropped
         made = super().streaming(expression)
+        if self.watched:
+            self.tests.bit(EventTest())  # the same holds of a gap in which nothing may occur
         names = sorted({name for name, _, _ in self.slots})
         of = {name: tuple(s for key, s in self.slots.items() if key[0] == name) for name in names}
         return Streaming(made.part, made.begin, tuple(of.items()))

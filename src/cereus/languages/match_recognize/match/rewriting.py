@@ -9,10 +9,14 @@ is, and is searched in Python.
 
 from __future__ import annotations
 
+from math import prod
+
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Formula, Leaf, attribute
 
+MOST_CASES = 64
+"""Of so many cases a condition may consist: each has the condition once more."""
 MOST_NAMES = 16
 """Variables, at most, among which the greatest or the least name is told by cases."""
 
@@ -121,11 +125,16 @@ class _Rewriting:
         name, from the best on, what is asked where a row has it. Conjuncts stay apart."""
         if isinstance(expression, ex.And):
             return ex.And(tuple(map(self.by_cases, expression.operands)), span=expression.span)
-        for node in expression.walk():
-            names = self.names(self.leaf(node.path[0])) if isinstance(node, ex.Attribute) else None
-            if isinstance(node, ex.Attribute) and names is not None:
-                return self.cases(expression, node, names)
-        return self.replaced(expression)
+        named = {
+            node: names
+            for node in expression.walk()
+            if isinstance(node, ex.Attribute)
+            and (names := self.names(self.leaf(node.path[0]))) is not None
+        }
+        if not named or prod(map(len, named.values())) > MOST_CASES:
+            return self.replaced(expression)
+        leaf, names = next(iter(named.items()))
+        return self.cases(expression, leaf, names)
 
     def cases(
         self, expression: ex.Expression, leaf: ex.Attribute, names: list[str]
