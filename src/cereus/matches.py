@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import operator
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, SupportsIndex, TypeVar, overload
 
@@ -249,6 +249,8 @@ def _short(value: object, most: int = 8) -> str:
         return "{" + ", ".join(f"{k}: {_short(v)}" for k, v in value.items()) + "}"
     if isinstance(value, float | np.floating):
         return f"{value:g}"
+    if isinstance(value, timedelta) and not getattr(value, "nanoseconds", 0):
+        return str(timedelta(value.days, value.seconds, value.microseconds))  # pandas' as Python's
     return time_text(value) if isinstance(value, datetime) else str(value)
 
 

@@ -135,7 +135,7 @@ def _check_kind(option: Option, value: Any) -> None:
     ):
         raise CereusError(
             f"{option.name}= is a text or a number, not a {type(value).__name__}",
-            hint=f'write {option.name}="…"',
+            hint="a text stands in quotation marks",
         )
 
 

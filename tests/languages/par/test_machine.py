@@ -123,6 +123,9 @@ q2  silent  (silent)"""
 
 DOT = """\
 digraph machine {
+  graph [fontname="Helvetica"];
+  node [fontname="Helvetica"];
+  edge [fontname="Helvetica"];
   rankdir=LR;
   node [shape=circle];
   start [shape=point];
@@ -131,7 +134,7 @@ digraph machine {
   q0 -> q1 [label="a"];
   q1 [tooltip="(try a[A] unless b) ; repeat (a ; try a[A] unless b)"];
   q1 -> q0 [label="a / A"];
-  q1 -> q2 [label="b / ⊥"];
+  q1 -> q2 [label="b / failure"];
   q2 [tooltip="silent", style=dashed];
 }"""
 
