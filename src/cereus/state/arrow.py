@@ -43,6 +43,9 @@ def table_from(data: bytes | memoryview) -> pa.Table:
     return table
 
 
+LARGEST_SCALE = 76
+
+
 def schema_from(data: bytes | memoryview) -> pa.Schema:
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(bytes(data)))
@@ -53,9 +56,12 @@ def schema_from(data: bytes | memoryview) -> pa.Schema:
 
 
 def _read_names(fields: Iterable[pa.Field]) -> None:
-    """Arrow lets names through that are not text, until someone reads them."""
+    """Arrow lets names through that are not text, until someone reads them, and scales of decimals
+    that its casts crash at."""
     for field in fields:
         assert isinstance(field.name, str)
+        if pa.types.is_decimal(field.type) and abs(field.type.scale) > LARGEST_SCALE:
+            raise ValueError(f"a decimal has the scale {field.type.scale}")
         _read_names(field.type.field(place) for place in range(field.type.num_fields))
 
 
