@@ -132,3 +132,10 @@ def test_a_value_that_is_compared_in_two_ways_is_kept_once() -> None:
 def test_functions_of_several_strings_are_looked_up(condition: str) -> None:
     plan = cereus.compile(PATTERN.format(condition), dialect="sremo").compiled.plan(SCHEMA)
     assert plan.traits.registers
+
+
+def test_an_event_that_no_test_passes_ends_no_wait_for_what_must_not_occur() -> None:
+    table = pa.table({"type": list("AADC"), "x": [1] * 4})
+    text = "{A:} . !(skip* . skip{A:} -> u . skip{B: x > u.x} . skip*) . {C:}"
+    rows = cereus.compile(text, dialect="sremo").run(table).table["positions"].to_pylist()
+    assert sorted(rows) == [[0, 3], [1, 3]]
