@@ -15,7 +15,7 @@ from cereus.play.process import ENDED, PlayLimits, Worker
 pytest.importorskip("altair")
 
 SMALL = "SELECT * WHERE SELL AS s FILTER s[volume > 4000]"
-LARGE = "SELECT * WHERE SELL+ ; BUY+"
+LARGE = "SELECT NEXT * WHERE (SELL OR BUY)+ ; SELL+"  # matches of hundreds of events
 ENDLESS = "SELECT MAX * WHERE BUY+ AS b FILTER b.price > prev(b.price)"
 
 

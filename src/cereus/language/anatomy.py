@@ -56,16 +56,34 @@ class QueryRule:
                or, without variables, from one event
     type       the type of that event
     window     the window, where it is one
+    place      among rules with the same words, from 1; 0 where they are not told apart
     """
 
     kind: RuleKind
-    text: str
+    words: str
     condition: Expression | None = None
     type: str | None = None
     window: Window | None = None
+    place: int = 0
+
+    @property
+    def text(self) -> str:
+        """The rule in words. The first of several keeps its words as they are, so that rules are
+        called the same in the pattern up to each step."""
+        if self.place < 2:
+            return self.words
+        return f"{self.words}, {ORDINALS.get(self.place, f'number {self.place}')}"
+
+    def where_gone(self, other: QueryRule) -> QueryRule:
+        """The same rule in a query that has lost another one: fewer may have its words."""
+        alike = (self.kind, self.words) == (other.kind, other.words)
+        return replace(self, place=self.place - 1) if alike and 0 < other.place < self.place else self
 
     def __str__(self) -> str:
         return f"{self.kind} {self.text}"
+
+
+ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 
 
 @dataclass(frozen=True)
@@ -167,17 +185,11 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
 
 
 def told_apart(every: Iterable[Edit]) -> Iterator[Edit]:
-    """The same, where a rule that reads as one before it says which one it is. The first keeps its
-    text, so that rules are called the same in the pattern up to each step."""
-    seen: Counter[str] = Counter()
+    """The same, where rules with the same words say which of them they are."""
+    seen: Counter[tuple[RuleKind, str]] = Counter()
     for rule, trees in every:
-        seen[rule.text] += 1
-        place = seen[rule.text]
-        number = ORDINALS.get(place, f"number {place}")
-        yield rule if place == 1 else replace(rule, text=f"{rule.text}, {number}"), trees
-
-
-ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
+        seen[rule.kind, rule.words] += 1
+        yield replace(rule, place=seen[rule.kind, rule.words]), trees
 
 
 def _nodes(value: Any) -> Iterator[tuple[int | None, Any]]:

@@ -18,4 +18,6 @@ def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema)
         first = next((each for each in loosened if each.rule in left), None)
         if first is None:
             return query
-        query = first.without
+        query, gone = first.without, first.rule
+        if gone.place:  # else every rule that is equal to it goes
+            left = {each.where_gone(gone) for each in left if each != gone}

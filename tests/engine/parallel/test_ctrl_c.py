@@ -62,7 +62,7 @@ SLOTS = "PATTERN (a b*? c d*? e) DEFINE c AS x < a.x, e AS x > a.x + c.x"
 SUMS = "PATTERN (a (b | d)+ c) DEFINE b AS sum(b.x) > 0, d AS sum(d.x) > 0, c AS x > a.x"
 TWO_PASSES = "AFTER MATCH SKIP TO NEXT ROW PATTERN (a+ b) DEFINE a AS x > 0, b AS x = 0"
 BY_KEY = "PARTITION BY k ORDER BY t MEASURES count(*) AS n"
-TRIED = "PATTERN (a b+ c) DEFINE b AS max(classifier(b)) < 'Z', c AS x > a.x"
+TRIED = "PATTERN (a b+ c) DEFINE b AS max(concat(classifier(b), b.type)) < 'Z', c AS x > a.x"
 
 
 RUNS = [
