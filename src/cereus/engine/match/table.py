@@ -376,7 +376,8 @@ class TransitionTable:
         if not moves:
             self.gap_to[state] = layout.NONE
             return layout.NONE
-        _, target, _, copy = self._written(state, moves[0])
+        (move,) = moves  # nothing is read at a gap, so all that is done there is one move
+        _, target, _, copy = self._written(state, move)
         self.gap_to[state], self.gap_copy[state] = target, copy
         return target
 
