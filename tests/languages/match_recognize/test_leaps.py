@@ -448,12 +448,12 @@ def test_more_runs_than_the_limit_are_an_error(leap: bool, request: pytest.Fixtu
     """From each start a run goes on behind every c, whose x are all different."""
     if leap:
         request.getfixturevalue("leaping")
-    rows = 2_000
+    rows = 1_000
     table = pa.table({"ts": range(rows), "x": range(rows)})
     text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN (^ a b* c d* e)
         DEFINE c AS x >= a.x, e AS MOD(x - c.x, 3) = 7)"""
     query = cereus.compile(
-        text, dialect="match_recognize", limits=cereus.Limits(configurations=700)
+        text, dialect="match_recognize", limits=cereus.Limits(configurations=300)
     )
-    with pytest.raises(LimitError, match=r"more than 700 runs of one start"):
+    with pytest.raises(LimitError, match=r"more than 300 runs of one start"):
         query.run(table, threads=1)
