@@ -21,7 +21,6 @@ from cereus.report import report
 from cereus.syntax.parsing import MOST_TOKENS
 from tests.adversaries import TEXTS, ceql, numbers, sase
 from tests.safety import surfaces
-from tests.volume import volume
 
 SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.int64())])
 
@@ -169,7 +168,7 @@ def test_an_error_shows_a_part_of_a_long_line() -> None:
 
 # ---------------------------------------------------------------- while a query runs
 
-EVENTS = volume(10_000, 500_000)
+EVENTS = 20_000
 LONG_RUNS = {
     "values that are compared": ceql("A AS a ; B AS b FILTER a.x + b.x = 7"),
     "values in order": ceql("A AS a ; B AS b ; B AS c FILTER a.x < b.x AND b.x < c.x"),

@@ -1,5 +1,5 @@
 """How many random cases a test draws: some in `make test`, thousands in `make test-long`, which
-sets CEREUS_TEST_LONG=1. CEREUS_TEST_SHARE=0.3 takes that part of the thousands, as CI does.
+sets CEREUS_TEST_LONG=1. CEREUS_TEST_SHARE=0.2 takes that part of the thousands, as CI does.
 
 A test that also counts what it met (matches, kinds of plans) asks for a share of its volume.
 """

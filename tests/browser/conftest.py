@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 300_000
+"""Milliseconds for what takes a few hundred on a machine that has nothing else to do."""
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +36,7 @@ class Watched:
     requests: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.page.set_default_timeout(PATIENCE)
         self.page.on("console", lambda message: self.messages.append(message.text))
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))

@@ -73,7 +73,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def ready(seen: Watched, served: Served, fragment: str = "#events=market") -> None:
     """Open a page, and wait for its matches."""
-    seen.page.set_default_timeout(60_000)
     seen.page.goto(served.address + fragment)
     seen.page.locator("#numbers b").first.wait_for()
 
@@ -308,7 +307,6 @@ def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watche
     with Served(GivenFiles(), PlayLimits(seconds=10)) as slow:
         seen = watched()
         query = quote("SELECT MAX * WHERE BUY+ AS b FILTER b.price > prev(b.price)")
-        seen.page.set_default_timeout(180_000)
         seen.page.goto(slow.address + MARKET + query)
         seen.page.locator(".failed", has_text="longer than 10 seconds").wait_for()
         ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")

@@ -25,7 +25,7 @@ seconds at most."""
 ANSWER = "an answer"
 USUAL = 90
 """How often something stands in most texts."""
-SOME = 6
+SOME = 12
 """One family in so many is tried, and one in its square with a text of a megabyte."""
 
 

@@ -124,4 +124,4 @@ def test_the_matches_are_those_of_the_definition(block: int, always: list[int]) 
                     recognizer = query.restore(recognizer.snapshot())
             if asked.limit is None:
                 assert rows(parts, asked) == found, (seed, to_text(asked))
-    assert sum(map(bool, always)) > volume(1, 5)
+    assert any(always)

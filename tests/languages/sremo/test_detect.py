@@ -50,7 +50,7 @@ def test_every_end_once_with_the_latest_start() -> None:
         }, (to_text(asked), stream)
         assert len(rows) == len(latest)
         seen += len(rows)
-    assert seen > volume(20, 60)
+    assert seen > volume(60, 180) // 3
 
 
 def stocks(middle: int = MANY) -> Events:
