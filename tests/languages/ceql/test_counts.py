@@ -71,10 +71,10 @@ def test_a_match_has_at_least_one_event() -> None:
     assert positions("SELECT * WHERE A? ; B?", spelled("A B")) == [[0], [0, 1], [1]]
 
 
-def test_a_thousand_rounds_cost_what_the_stream_visits() -> None:
-    events = pa.table({"type": ["A"] * 1200})
-    found = cereus.compile("SELECT * WHERE A:{1000} WITHIN 1000 EVENTS").run(events)
-    assert len(found) == 201
+def test_many_rounds_cost_what_the_stream_visits() -> None:
+    events = pa.table({"type": ["A"] * 360})
+    found = cereus.compile("SELECT * WHERE A:{300} WITHIN 300 EVENTS").run(events)
+    assert len(found) == 61
 
 
 def test_a_strategy_chooses_among_many_rounds_in_the_kernel() -> None:
