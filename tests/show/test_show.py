@@ -211,14 +211,12 @@ def test_what_is_counted_lies_in_stretches_that_begin_at_round_times() -> None:
     assert sum(bar["matches"] for bar in bars) == 7
 
 
-@pytest.mark.parametrize(
-    "last", [datetime.max, datetime.max - timedelta(days=200), datetime.min + timedelta(days=1)]
-)
-def test_times_at_the_ends_of_those_that_python_has_are_counted(last: datetime) -> None:
+@pytest.mark.parametrize("begin", [datetime.min, datetime.max - timedelta(days=100)])
+def test_times_at_the_ends_of_those_that_python_has_are_counted(begin: datetime) -> None:
     """A stretch may end behind them, and says so with the last one."""
     pytest.importorskip("altair")
-    begin = max(datetime.min, last - timedelta(days=100))
-    table = pa.table({"type": [*"AB"], "ts": pa.array([begin, last], pa.timestamp("us"))})
+    times = [begin, begin + timedelta(days=100)]
+    table = pa.table({"type": [*"AB"], "ts": pa.array(times, pa.timestamp("us"))})
     found = cereus.compile("SELECT * WHERE A OR B", stream=cereus.Stream(time="ts")).run(table)
     bars = rows_of(show.matches_per_time(found).to_dict())
     assert sum(bar["matches"] for bar in bars) == 2
