@@ -7,21 +7,19 @@ import operator
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
 from cereus.engine.results.timeout_rows import count_timeouts
-from cereus.errors import CereusError, DataError, not_utf8
+from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 from cereus.syntax.literals import time_text
-
-Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
+from cereus.writing.expressible import pandas_frame, python_rows, shown_rows
 
 SHOWN = 10
 
@@ -133,7 +131,7 @@ class Matches:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
-            yield from _python_rows(batch)
+            yield from python_rows(batch)
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> dict[str, Any]: ...
@@ -149,10 +147,10 @@ class Matches:
         place = operator.index(place)
         if not -len(self) <= place < len(self):
             raise IndexError(f"there is no match {place}: {len(self)} were found")
-        return _python_rows(self.table.slice(place % len(self), 1))[0]
+        return python_rows(self.table.slice(place % len(self), 1))[0]
 
     def to_pandas(self) -> Any:
-        return self.table.to_pandas()
+        return pandas_frame(self.table)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -168,7 +166,7 @@ class Matches:
         return "\n".join(lines)
 
     def _shown(self) -> list[dict[str, Any]]:
-        """The first matches. Times that Python does not know show as the numbers they are."""
+        """The first matches, whatever Python knows of their values."""
         return shown_rows(self.table.slice(0, min(SHOWN, len(self))))
 
     def _repr_html_(self) -> str:
@@ -184,61 +182,6 @@ class Matches:
             f"<p><b>{self._title()}</b></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
-
-
-def _python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
-    try:
-        return rows.to_pylist()  # type: ignore[no-any-return]
-    except UnicodeDecodeError as error:
-        raise not_utf8(error) from None
-    except (OverflowError, ValueError) as error:
-        raise DataError(
-            f"these matches have times that Python cannot express: {error}",
-            hint="read the Arrow table: matches.table",
-        ) from None
-
-
-def shown_rows(rows: Rows) -> list[dict[str, Any]]:
-    """Rows for people: times that Python does not know are numbers."""
-    return _python_rows(expressible(rows))
-
-
-def expressible(rows: Rows) -> Rows:
-    """The same rows, with columns of times that Python does not know as the numbers they are."""
-    for place, column in enumerate(rows.columns):
-        numbers = _numbers(column.type)
-        if numbers != column.type and not _is_known(column, numbers):
-            rows = rows.set_column(place, rows.schema.names[place], column.cast(numbers))
-    return rows
-
-
-def _numbers(kind: pa.DataType) -> pa.DataType:
-    """A type with numbers in place of times."""
-    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_date64(kind):
-        return pa.int64()
-    if pa.types.is_date32(kind):
-        return pa.int32()
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_numbers(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_numbers(field.type)) for field in kind])
-    if pa.types.is_dictionary(kind):
-        plain = _numbers(kind.value_type)
-        return kind if plain == kind.value_type else plain
-    return kind
-
-
-def _is_known(column: pa.Array | pa.ChunkedArray, numbers: pa.DataType) -> bool:
-    """Whether Python has all times of a column: its own end with the year 9999."""
-    try:
-        if pa.types.is_integer(numbers) and not pa.types.is_dictionary(column.type):
-            edges = pc.min_max(column.cast(numbers))
-            pa.array(edges.as_py().values(), numbers).cast(column.type).to_pylist()
-        else:
-            column.to_pylist()
-    except (OverflowError, ValueError):
-        return False
-    return True
 
 
 def _short(value: object, most: int = 8) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -338,6 +339,14 @@ def test_a_rule_is_compiled_once_however_many_recognizers_run_it(
     gc.collect()
     recognizer(rules[0])
     assert len(compiled) == 5, "nobody runs it any more"
+
+
+def test_a_recognizer_of_rules_is_pickled_with_what_it_has_seen() -> None:
+    made = _half_way()
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.rules, again.limits) == (made.rules, made.limits)
+    rest = _recorded_events()[RECORDED_EVENTS:]
+    assert rows(again.push(rest)) == rows(made.push(rest))
 
 
 RECORDED = Path(__file__).parent / "recorded.snapshot"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -183,6 +184,16 @@ def test_a_recognizer_is_pickled_and_goes_on(name: str) -> None:
     again = pickle.loads(pickle.dumps(fresh))
     results += [*again.push(table.slice(70)), *again.finish()]
     assert sorted(map(str, results)) == answer(query, 5)
+
+
+def test_a_copy_of_a_recognizer_makes_promises_of_its_own() -> None:
+    """Before the first event, when it is not known yet what columns there are."""
+    query = cereus.compile("SELECT * WHERE A ; B", stream=cereus.Stream(time="t", unit="s"))
+    made = query.recognizer()
+    made.advance(5)
+    copied = copy.copy(made)
+    copied.advance(100)
+    assert (made._promised, copied._promised) == ([5], [5, 100])
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -15,8 +15,8 @@ from cereus.errors import DataError
 
 STREAM = cereus.Stream(time="ts")
 PAIRS = "SELECT a, b WHERE A AS a ; B AS b FILTER a.s = b.s WITHIN 5 seconds"
-FIRST, LAST = -(2**63), 2**63 - 2
-"""Of the times that events can have but one: the very last stands for never."""
+FIRST, LAST = -(2**63), 2**63 - 1
+"""Of the times that events can have."""
 
 
 def dictionary(places: list[int | None], entries: list[str | None]) -> pa.DictionaryArray:

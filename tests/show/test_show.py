@@ -211,6 +211,29 @@ def test_what_is_counted_lies_in_stretches_that_begin_at_round_times() -> None:
     assert sum(bar["matches"] for bar in bars) == 7
 
 
+@pytest.mark.parametrize("begin", [datetime.min, datetime.max - timedelta(days=100)])
+def test_times_at_the_ends_of_those_that_python_has_are_counted(begin: datetime) -> None:
+    """A stretch may end behind them, and says so with the last one."""
+    pytest.importorskip("altair")
+    times = [begin, begin + timedelta(days=100)]
+    table = pa.table({"type": [*"AB"], "ts": pa.array(times, pa.timestamp("us"))})
+    found = cereus.compile("SELECT * WHERE A OR B", stream=cereus.Stream(time="ts")).run(table)
+    bars = rows_of(show.matches_per_time(found).to_dict())
+    assert sum(bar["matches"] for bar in bars) == 2
+    assert all("0001-" <= bar["from"] <= bar["to"] <= "9999-12-31 24" for bar in bars)
+
+
+def test_times_that_are_not_finite_are_left_out_of_what_is_counted() -> None:
+    pytest.importorskip("altair")
+    times = [float("-inf"), 1.0, 2.0, float("inf")]
+    stream = cereus.Stream(time="ts", unit="s")
+    found = cereus.compile("SELECT * WHERE A", stream=stream).run(
+        pa.table({"type": ["A"] * 4, "ts": times})
+    )
+    assert sum(bar["matches"] for bar in rows_of(show.matches_per_time(found).to_dict())) == 2
+    assert stretches([float("inf"), float("nan")], timed=True) == []
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [

@@ -4,7 +4,6 @@ Fields are added, and none changes its meaning, while `format` is the same."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -20,6 +19,7 @@ from cereus.errors import CereusError, QueryError
 from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
+from cereus.writing.json_text import json_text
 
 FORMAT = 1
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 
 def write_json(**fields: Any) -> None:
     """One object, with what JSON has no form of as text."""
-    text = json.dumps({"format": FORMAT, **fields}, ensure_ascii=False, indent=2, default=str)
+    text = json_text({"format": FORMAT, **fields}, ensure_ascii=False, indent=2)
     out.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

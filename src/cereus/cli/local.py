@@ -24,11 +24,11 @@ from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.many import QuerySet
-from cereus.matches import expressible
 from cereus.notices import needed_types, types_in
 from cereus.query import Progress as ReadProgress
 from cereus.query import Query
 from cereus.sources import Source
+from cereus.writing.expressible import shown_rows
 from cereus.writing.target import Target, make_room
 from cereus.writing.writers import writer
 
@@ -73,11 +73,12 @@ class Sample:
     _by_key: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        batch = expressible(batch.slice(0, max(LOOKED_AT, self.size)))
-        self._first += batch.slice(0, self.size - len(self._first)).to_pylist()
-        if self.keys and len(self._by_key) < self.size:
-            for row in batch.slice(0, LOOKED_AT).to_pylist():
-                self._by_key.setdefault(tuple(row[key] for key in self.keys), row)
+        missing = self.size - len(self._first)
+        looked_at = LOOKED_AT if self.keys and len(self._by_key) < self.size else 0
+        rows = shown_rows(batch.slice(0, max(missing, looked_at)))
+        self._first += rows[:missing]
+        for row in rows[:looked_at]:
+            self._by_key.setdefault(tuple(row[key] for key in self.keys), row)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -183,7 +184,7 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
     numbers = sorted({number for row in rows for number in row["positions"]})
     if not numbers:
         return []
-    taken = expressible(events.take(pa.array(numbers, pa.int64()))).to_pylist()
+    taken = shown_rows(events.take(pa.array(numbers, pa.int64())))
     event_of = dict(zip(numbers, taken, strict=True))
     return [
         ShownMatch(

@@ -15,9 +15,11 @@ from cereus.funnels.summary import group_names, steps_table, taken_steps
 from cereus.notices import Notices, types_in, unseen_types
 from cereus.sources import Source, source
 from cereus.syntax.literals import Length
+from cereus.writing.expressible import expressing, pandas_frame
 
 SHARES = ("conversion", "from_previous")
 SECONDS = ("mean_seconds", "median_seconds")
+CAST = "cast the column, or leave such rows out with where="
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +46,7 @@ class Funnel:
         return group_names(self.spec)
 
     def to_pandas(self) -> Any:
-        return self.steps.to_pandas()
+        return pandas_frame(self.steps)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.steps.__arrow_c_stream__(requested_schema)
@@ -127,10 +129,11 @@ def funnel(
     )
     read = source(events, spec.stream, sort=sort)
     run = FunnelRun(spec, read.schema, row_numbers=read.row_numbers)
-    for batch in read.batches(spec.columns(read.schema)):
-        run.push(batch)
-    keys = run.finish()
-    steps_taken = steps_table(spec, taken_steps(spec, keys))
+    with expressing("the segments and periods have values that Python", CAST):
+        for batch in read.batches(spec.columns(read.schema)):
+            run.push(batch)
+        keys = run.finish()
+        steps_taken = steps_table(spec, taken_steps(spec, keys))
     unseen = _unseen(spec, steps_taken, read)
     Notices().issue(unseen, above=2)
     return Funnel(spec, steps_taken, keys, unseen)

@@ -94,10 +94,16 @@ def steps_table(spec: FunnelSpec, taken: Iterable[Taken]) -> pa.Table:
         ("median_seconds", pa.float64()),
     ]
     names = group_names(spec)
-    columns = {name: pa.array([row[at] for row in rows]) for at, name in enumerate(names)}
+    columns = {name: _column([row[at] for row in rows]) for at, name in enumerate(names)}
     for at, (name, kind) in enumerate(fields, len(names)):
         columns[name] = pa.array([row[at] for row in rows], kind)
     return pa.table(columns)
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Values of any type; Arrow takes whole numbers for signed ones."""
+    large = any(isinstance(value, int) and value >= 2**63 for value in values)
+    return pa.array(values, pa.uint64()) if large else pa.array(values)
 
 
 def _rows(spec: FunnelSpec, group: Group, taken: dict[int, Taken]) -> Sequence[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ from cereus.errors import CereusError
 from cereus.play.answers import answer
 from cereus.play.data import GivenFiles, PlayData
 from cereus.show.timeline import altair_module
+from cereus.writing.json_text import json_text
 
 
 def limit_memory(megabytes: int) -> None:
@@ -37,7 +38,7 @@ def serve(requests: TextIO, replies: TextIO, events: PlayData) -> None:
     for line in requests:
         request = json.loads(line)
         reply = answer(request["ask"], request["given"], events)
-        replies.write(json.dumps(reply, default=str) + "\n")
+        replies.write(json_text(reply) + "\n")
         replies.flush()
         if reply.get("end"):
             return

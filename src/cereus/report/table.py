@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.matches import expressible
 from cereus.show.pictures import LARGEST_EXACT
 from cereus.syntax.literals import time_text
+from cereus.writing.expressible import expressible, shown_rows
+from cereus.writing.json_text import json_text
 
 
 def cells(table: pa.Table) -> list[list[Any]]:
     """The rows of a table, in values that JSON has."""
-    return [[cell(value) for value in row.values()] for row in expressible(table).to_pylist()]
+    return [[cell(value) for value in row.values()] for row in shown_rows(table)]
 
 
 def cell(value: Any) -> Any:
@@ -69,5 +69,5 @@ def _list_ranks(lists: list[list[Any] | None]) -> list[int]:
 
 def embedded(value: Any) -> str:
     """JSON inside a page: nothing in it can end the script it stands in."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +11,8 @@ from cereus.engine.ingest.substreams import key_field
 from cereus.engine.results.event_rows import EVENTS
 from cereus.errors import CereusError
 from cereus.stream import Stream
+from cereus.writing.expressible import shown_rows
+from cereus.writing.json_text import json_text
 
 RULE, VERSION, VALUES = "rule", "version", "values"
 TIMES = ("start_time", "end_time")
@@ -67,9 +68,9 @@ def _values(matches: pa.RecordBatch, schema: pa.Schema) -> pa.Array:
     names = [name for name in matches.schema.names if name not in schema.names]
     if not names:
         return pa.nulls(matches.num_rows, pa.string())
-    rows = matches.select(names).to_pylist()
+    rows = shown_rows(matches.select(names))
     return pa.array(
-        [json.dumps(row, default=_plain, ensure_ascii=False) for row in rows], pa.string()
+        [json_text(row, default=_plain, ensure_ascii=False) for row in rows], pa.string()
     )
 
 

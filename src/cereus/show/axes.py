@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -43,13 +44,17 @@ def zone_of(kind: pa.DataType) -> str | None:
 
 def on_axis(value: Any) -> Any:
     """A number, or a time as an axis has it: milliseconds of what the clock shows where the times
-    are from, so that no browser moves them into its own zone. Of a large number, one near it."""
+    are from, so that no browser moves them into its own zone. Of a large number, one near it; of
+    one that is not finite, none."""
     if isinstance(value, date):
         clock = (
             value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
         )
         return clock.replace(tzinfo=UTC).timestamp() * 1000
-    return value if isinstance(value, int | float) or value is None else float(value)
+    if value is None or isinstance(value, int):
+        return value
+    number = float(value)
+    return number if isfinite(number) else None
 
 
 def along_axis(alt: Any, field: str, kind: pa.DataType, title: str, **more: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from cereus.errors import CereusError
 from cereus.pictures.diagram import Diagram
 from cereus.pictures.graphs import library
+from cereus.writing.json_text import json_text
 
 CHARTS = (".html", ".svg", ".png")
 """The suffixes of what a chart can be written to."""
@@ -58,7 +59,7 @@ def _page(spec: dict[str, Any], convert: Any) -> str:
     page: str = convert.vegalite_to_html(PLACE, bundle=True)
     place = json.dumps(PLACE, separators=(",", ":"))
     assert page.count(place) == 1
-    return page.replace(place, json.dumps(spec).replace("<", "\\u003c"))
+    return page.replace(place, json_text(spec).replace("<", "\\u003c"))
 
 
 def field_name(name: str) -> str:

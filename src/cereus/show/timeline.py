@@ -10,13 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import CereusError
-from cereus.matches import Matches, expressible
+from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.axes import along_axis, is_time, on_axis, zone_of
 from cereus.show.colours import INK, PALETTE
 from cereus.show.pictures import LARGEST_EXACT, field_name, tooltip
 from cereus.show.stretches import CountedStretch, stretches
 from cereus.syntax.literals import time_text
+from cereus.writing.expressible import expressible, shown_rows
+from cereus.writing.json_text import finite
 
 EPOCH = datetime(1970, 1, 1)
 EARLIEST, LATEST = (
@@ -224,8 +226,8 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     """An altair chart: how many matches the keys have that have most."""
     alt = altair_module()
     _check(matches.table, (key,))
-    counts = matches.table.column(key).value_counts().to_pylist()
-    largest = sorted(counts, key=lambda each: -each["counts"])[:most]
+    counts = _countable(expressible(matches.table.select([key])).column(0)).value_counts()
+    largest = sorted(counts.to_pylist(), key=lambda each: -each["counts"])[:most]
     field = field_name(key)
     values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(inline_data(values)).mark_bar(color=PALETTE[0])
@@ -233,6 +235,14 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     y = alt.Y(field, type="nominal", sort="-x", title=key, axis=_labelled_axis(alt, keys))
     x = alt.X("matches:Q", axis=_counting_axis(alt, [each["counts"] for each in largest]))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
+
+
+def _countable(column: pa.ChunkedArray) -> Any:
+    """A column whose values Arrow counts: nested ones by their texts."""
+    if not (pa.types.is_nested(column.type) or pa.types.is_interval(column.type)):
+        return column
+    texts = (None if value is None else str(_plain(value)) for value in column.to_pylist())
+    return pa.array(texts, pa.string())
 
 
 def _counting_axis(alt: Any, counts: Iterable[int]) -> Any:
@@ -277,7 +287,7 @@ def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
     """Plain values, as Vega reads them."""
     return [
         {field_name(name): _plain(value) for name, value in row.items()}
-        for row in events.to_pylist()
+        for row in shown_rows(events)
     ]
 
 
@@ -291,4 +301,5 @@ def _plain(value: Any) -> Any:
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     if isinstance(value, datetime):
         return time_text(value)
-    return value if isinstance(value, int | float | str | bool) or value is None else str(value)
+    known = isinstance(value, int | float | str | bool) or value is None
+    return finite(value) if known else str(value)

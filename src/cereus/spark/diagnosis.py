@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from cereus.sources import Source
 from cereus.spark.matching import prepared
 from cereus.why.result import TABLE, Why
 from cereus.why.why import why as why_of
+from cereus.writing.json_text import json_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -83,16 +83,16 @@ class WhyTask:
     def _rows(self, answer: Why) -> Iterator[pa.RecordBatch]:
         rows = answer.table.to_pylist()
         described = answer.to_dict()["misses"]
-        for miss in described:
-            events = [{n: v for n, v in event.items() if n != "row"} for event in miss["events"]]
+        for miss, of in zip(answer.misses, described, strict=True):
+            events = [{n: v for n, v in event.items() if n != "row"} for event in of["events"]]
             rows.append(
                 {
                     "what": MISS,
-                    "kind": str(miss["kind"]),
-                    "text": miss["text"],
-                    "by": miss["by"],
-                    "amount": miss["amount"],
-                    "events": json.dumps(events, default=str, ensure_ascii=False),
+                    "kind": str(miss.kind),
+                    "text": miss.text,
+                    "by": miss.by,
+                    "amount": miss.amount,
+                    "events": json_text(events, ensure_ascii=False),
                 }
             )
         yield from pa.Table.from_pylist(rows, COLUMNS).to_batches()

@@ -21,7 +21,6 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.matches import shown_rows
 from cereus.why.loose import without
 from cereus.why.measure import Measured, measure
 from cereus.why.running.events import EventTable, Rows
@@ -29,6 +28,8 @@ from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.tally import SHARES
 from cereus.why.size import check_work
 from cereus.why.steps import TestedStep
+from cereus.writing.expressible import shown_rows
+from cereus.writing.json_text import finite
 
 MOST_LISTED = 200_000
 """Matches of a loosened query among which the expected one is looked for."""
@@ -70,7 +71,7 @@ class ExpectedMatch:
             "matched": self.matched,
             "excluded": [asdict(each) for each in self.excluded],
             "reason": self.reason,
-            "events": shown_rows(self.events),
+            "events": finite(shown_rows(self.events)),
         }
 
     def __str__(self) -> str:

@@ -8,9 +8,9 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
 
-from cereus.matches import shown_rows
 from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING
+from cereus.writing.expressible import shown_rows
 
 if TYPE_CHECKING:
     from cereus.why.result import Miss, StepCounts, Why

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
-from cereus.matches import shown_rows
 from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING, answer, several
 from cereus.why.html import why_html
+from cereus.writing.expressible import shown_rows
+from cereus.writing.json_text import finite
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, as `cereus why --json` writes it."""
-        return {
+        described: dict[str, Any] = {
             "answer": self.answer,
             "matches": self.matches,
             "steps": [_plain(step) for step in self.steps],
@@ -154,6 +155,7 @@ class Why:
             ],
             "notes": list(self.notes),
         }
+        return finite(described)  # type: ignore[no-any-return]
 
     def _events_of(self, number: int) -> list[dict[str, Any]]:
         events = self.events.filter(pc.equal(self.events["miss"], number))

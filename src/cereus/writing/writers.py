@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from abc import ABC, abstractmethod
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,8 +14,10 @@ import pyarrow.csv as csv
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, DataError
 from cereus.sources.places import file_system
+from cereus.writing.expressible import expressing
+from cereus.writing.json_text import json_text
 from cereus.writing.target import Target, make_room
 
 ROW_GROUP = 1 << 16
@@ -31,9 +32,14 @@ class Writer(ABC):
         self.schema = pa.schema([f.with_type(written_type(f.type)) for f in schema])
         self.stream = opened(target)
 
-    @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
         """Rows with the columns of the schema, by name."""
+        with in_format(self.target):
+            self.put(self.fitted(batch))
+
+    @abstractmethod
+    def put(self, rows: pa.RecordBatch) -> None:
+        """Rows of the schema."""
 
     def finish(self) -> None:  # noqa: B027
         """What is left to be written."""
@@ -52,10 +58,23 @@ class Writer(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with nullcontext() if error is None else suppress(pa.ArrowException, OSError):
+        if error is not None:
+            self.give_up()
+            return
+        try:
+            with in_format(self.target):
+                self.finish()
+        except BaseException:
+            self.give_up()
+            raise
+        self.stream.close()
+
+    def give_up(self) -> None:
+        """Close the file, and remove it."""
+        with suppress(pa.ArrowException, OSError):
             self.finish()
         self.stream.close()
-        if error is not None and not (self.target.standard_output or self.target.remote):
+        if not (self.target.standard_output or self.target.remote):
             self.target.path.unlink(missing_ok=True)
 
 
@@ -92,6 +111,12 @@ def opened(target: Target) -> Any:
     return raw if target.compression is None else pa.CompressedOutputStream(raw, target.compression)
 
 
+def in_format(target: Target) -> AbstractContextManager[None]:
+    """What Arrow says inside is about values that a format does not have."""
+    others = "write an .arrow file, which holds everything, or compute something else of the column"
+    return expressing(f"the rows have values that {target.format}", others)
+
+
 class _Kept:
     """Standard output: closing it is up to others."""
 
@@ -118,8 +143,8 @@ class ParquetOutput(Writer):
         self._file = pq.ParquetWriter(self.stream, self.schema)
         self._waiting: list[pa.RecordBatch] = []
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._waiting.append(self.fitted(batch))
+    def put(self, rows: pa.RecordBatch) -> None:
+        self._waiting.append(rows)
         if sum(each.num_rows for each in self._waiting) >= ROW_GROUP:
             self._flush()
 
@@ -140,8 +165,8 @@ class ArrowOutput(Writer):
         new = pa.ipc.new_stream if target.standard_output else pa.ipc.new_file
         self._file = new(self.stream, self.schema)
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._file.write_batch(self.fitted(batch))
+    def put(self, rows: pa.RecordBatch) -> None:
+        self._file.write_batch(rows)
 
     def finish(self) -> None:
         self._file.close()
@@ -157,8 +182,7 @@ class CsvOutput(Writer):
         self._flat = pa.schema(flat)
         self._file = csv.CSVWriter(self.stream, self._flat, write_options=options)
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        rows = self.fitted(batch)
+    def put(self, rows: pa.RecordBatch) -> None:
         columns = [_as_json(each) if _is_nested(each.type) else each for each in rows.columns]
         self._file.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._flat))
 
@@ -169,8 +193,8 @@ class CsvOutput(Writer):
 class JsonOutput(Writer):
     """One object per line."""
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        lines = (as_json(row) + "\n" for row in self.fitted(batch).to_pylist())
+    def put(self, rows: pa.RecordBatch) -> None:
+        lines = (as_json(row) + "\n" for row in rows.to_pylist())
         self.stream.write("".join(lines).encode("utf-8"))
 
 
@@ -187,7 +211,13 @@ def writer(target: Target, schema: pa.Schema) -> Writer:
     if target.folder:
         target.path.mkdir(parents=True, exist_ok=True)
         target = target.part(_parts(target.path))
-    return WRITERS[target.format](target, schema)
+    try:
+        with in_format(target):
+            return WRITERS[target.format](target, schema)
+    except DataError:  # it has been opened
+        if not (target.standard_output or target.remote):
+            target.path.unlink(missing_ok=True)
+        raise
 
 
 def write_table(target: Target, table: pa.Table) -> None:
@@ -213,7 +243,7 @@ def _as_json(column: pa.Array) -> pa.Array:
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    return json_text(value, ensure_ascii=False, default=_plain)
 
 
 def _plain(value: Any) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine import results
 from cereus.engine.results.same_rows import rows_once
 
 Row = tuple[int, tuple[int, ...], tuple[int, ...], int, int]
@@ -52,3 +56,20 @@ def test_rows_that_look_the_same_are_one() -> None:
             rows.append((draw.randrange(3), cells, labels, draw.randrange(3), draw.randrange(3)))
         labelled = bool(draw.randrange(2))
         assert found(rows, labelled=labelled) == expected(rows, labelled=labelled)
+
+
+def test_rows_that_differ_in_labels_only_are_told_apart_without_comparing_all() -> None:
+    """`(A AS x OR A AS y)+` has thousands of such matches in a chunk. The source is run, where what
+    it compares can be counted."""
+    size = 256
+    module = runpy.run_path(str(Path(results.__path__[0]) / "same_rows.py"))
+    within, compared = module["rows_once"].__globals__, list[Any]()
+    usual = within["_alike"]
+    within["_alike"] = lambda *given: (compared.append(given), usual(*given))[1]
+    labels = (np.arange(size)[:, None] >> np.arange(8)) & 1
+    zeros = np.zeros(size, np.int64)
+    cells = np.tile(np.arange(8), size)
+    offsets = np.arange(0, 8 * size + 1, 8, dtype=np.int32)
+    labels = labels.astype(np.int32).ravel()
+    assert len(module["rows_once"](zeros, offsets, cells, labels, zeros, zeros)) == size
+    assert len(compared) < 2 * size

@@ -240,3 +240,35 @@ def test_max_keeps_the_events_of_matches_that_wait() -> None:
     recognizer = query.restore(recognizer.snapshot())
     found = [(row["k"], row["positions"]) for row in recognizer.finish()]
     assert sorted(found) == [("p", [0, 1]), ("q", [2, 3])]
+
+
+LAST = 2**63 - 1
+"""The last time that a column can hold."""
+UNFOLLOWED = "SELECT * WHERE A AS a NOT FOLLOWED BY {} WITHIN 10 seconds"
+
+
+@pytest.mark.parametrize("follower", ["B", "(B AS b FILTER b.x = a.x)"])
+@pytest.mark.parametrize(
+    ("times", "kept"),
+    [([LAST - 5, LAST], 0), ([LAST, LAST], 0), ([LAST - 20, LAST], 1), ([LAST - 5, LAST - 1], 0)],
+)
+def test_an_event_at_the_last_time_that_there_is_follows(
+    follower: str, times: list[int], kept: int
+) -> None:
+    query = cereus.compile(UNFOLLOWED.format(follower), stream=cereus.Stream(time="t", unit="s"))
+    table = pa.table({"type": ["A", "B"], "x": [1, 1], "t": times})
+    assert len(query.run(table)) == kept
+    recognizer = query.recognizer(schema=table.schema)
+    assert not len(recognizer.push(table.slice(0, 1)))
+    found = len(recognizer.push(table.slice(1))) + len(recognizer.finish())
+    assert found == kept
+
+
+def test_a_match_at_the_last_time_that_there_is_waits_for_the_end() -> None:
+    query = cereus.compile(UNFOLLOWED.format("B"), stream=cereus.Stream(time="t", unit="s"))
+    table = pa.table({"type": ["A", "C"], "t": [LAST - 5, LAST]})
+    recognizer = query.recognizer(schema=table.schema)
+    assert not len(recognizer.push(table))
+    assert not len(recognizer.advance(LAST))
+    (row,) = recognizer.finish()
+    assert (row["positions"], row["deadline"]) == ([0], LAST)

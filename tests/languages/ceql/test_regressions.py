@@ -207,3 +207,18 @@ def test_a_window_on_negative_numbers() -> None:
     events = spelled("A B C", w="-640 -639 -638")
     assert positions("SELECT * WHERE A ; B WITHIN 1 [w]", events) == [[0, 1]]
     assert positions("SELECT * WHERE A ; B ; NOT(A) WITHIN 1 [w]", events) == [[0, 1]]
+
+
+@pytest.mark.parametrize("condition", ["a.d < b.t", "b.t - a.d > 12 hours", "a.t < b.d"])
+def test_a_date_beside_nanoseconds_is_compared_as_beside_microseconds(condition: str) -> None:
+    """There are dates that no nanoseconds reach."""
+    hours = [0, 6, 12, 20, 24, 30, 47, 50]
+    days = [date(2024, 1, 1 + n % 3) for n in range(6)] + [date(1500, 1, 1), date(2500, 1, 1)]
+    times = [datetime(2024, 1, 1 + hour // 24, hour % 24) for hour in hours]
+    found = []
+    for unit in ("us", "ns"):
+        columns = {"type": [*"AB"] * 4, "d": days, "t": pa.array(times, pa.timestamp(unit))}
+        query = cereus.compile(f"SELECT * WHERE A AS a ; B AS b FILTER {condition}")
+        found.append([row["positions"] for row in query.run(pa.table(columns))])
+    assert found[0] == found[1]
+    assert 0 < len(found[0]) < 10

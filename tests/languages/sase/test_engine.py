@@ -397,3 +397,21 @@ def test_a_state_that_was_closed_at_an_event_is_not_read(monkeypatch: pytest.Mon
         94 * SECOND,
     ]
     assert min(dropped, default=0) >= 0
+
+
+@pytest.mark.parametrize("text", ["A a, ~C c", "A a, B b, ~C c"])
+@pytest.mark.parametrize("keyed", ["", "WHERE [k] "])
+def test_what_begins_at_the_last_time_that_there_is_ends_with_the_input(
+    text: str, keyed: str
+) -> None:
+    query = compile(
+        f"PATTERN SEQ({text}) {keyed}WITHIN 10 seconds",
+        dialect="sase",
+        stream=Stream(time="time", unit="s"),
+    )
+    counts = {
+        len(query.run(pa.table({"type": [*"AAB"], "k": [1, 2, 1], "time": [end] * 3})))
+        for end in (-(2**63), 0, 2**63 - 2, 2**63 - 1)
+    }
+    assert len(counts) == 1
+    assert counts != {0}

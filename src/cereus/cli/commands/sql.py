@@ -19,6 +19,7 @@ from cereus.cli.view import RIGHT, out, value_text
 from cereus.errors import CereusError
 from cereus.sources.formats import suffixes_of
 from cereus.statements import run_statement
+from cereus.writing.expressible import shown_rows
 from cereus.writing.target import check_room, target_of
 from cereus.writing.writers import write_table
 
@@ -105,7 +106,7 @@ def named(text: str) -> tuple[str, str]:
 
 def show_rows(rows: pa.Table, most: int) -> None:
     """The first rows as a table, and how many there are."""
-    shown = rows.slice(0, most).to_pylist()
+    shown = shown_rows(rows.slice(0, most))
     table = Table(box=SIMPLE_HEAD)
     for name in rows.column_names:
         numeric = any(isinstance(row[name], RIGHT) for row in shown)

@@ -78,7 +78,7 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         )
     kind = column.type
     if pa.types.is_date(kind):
-        column, kind = column.cast(pa.timestamp("us")), pa.timestamp("us")
+        column, kind = _microseconds(column, what), pa.timestamp("us")
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_time32(kind):
@@ -91,6 +91,16 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         return np.zeros(0, np.int64)
     assert _is_real(kind), kind
     return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
+
+
+def _microseconds(dates: pa.Array, what: str) -> pa.Array:
+    try:
+        return dates.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"{what} has a date that is too far away to be counted in microseconds",
+            hint="drop such rows first, or make it a number of days",
+        ) from None
 
 
 def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
@@ -289,11 +299,6 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
         f"WITHIN {size} [{name}] needs a number, but {name!r} is a {kind}",
         hint="for a time, make it the stream's time column and write WITHIN 10 seconds",
     )
-
-
-def deadlines(times: Ints, span: int) -> Ints:
-    """So long after some times; where there is no such time, the last but one that there is."""
-    return np.minimum(later(times, span), LARGEST - 1)
 
 
 def later(times: Ints, span: int) -> Ints:

@@ -127,11 +127,14 @@ class Kernel(KeyedStepper):
         self.group = 0
         self.loaded = False
         self.expiring = False
+        self.over = False
 
-    def expire(self, events: KernelInput, keys: cython.longlong) -> None:
-        """Get ready to read no event but the passing of time: one row per key, with its floor."""
+    def expire(self, events: KernelInput, keys: cython.longlong, over: cython.bint) -> None:
+        """Get ready to read no event but the passing of time: one row per key, with its floor; or
+        that the input is over, whatever the times are."""
         self.feed(events, keys)
         self.expiring = True
+        self.over = over
 
     def use_chunk(self, chunk: ChunkBuffer) -> None:
         """Write matches here from now on."""

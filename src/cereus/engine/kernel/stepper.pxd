@@ -113,6 +113,7 @@ cdef class Stepper:
     cdef bint open_ended
     cdef bint closes
     cdef bint expiring
+    cdef bint over
     cdef bint watching
     cdef bint scoped
     cdef bint limited

@@ -89,6 +89,7 @@ class Stepper:
         self.closed = table.closed_state() if options.closes else layout.NONE
         self.watching = options.watching
         self.expiring = False
+        self.over = False
         self.steps = 0
         self.look_at = LOOK_EVERY
         self.max_steps = options.max_steps
@@ -395,8 +396,9 @@ class Stepper:
         return 0
 
     def _close(self) -> cython.bint:
-        """Runs in a closing state whose window has passed are complete: they go to the closed
-        state, and arrive there with what this event brings. Whether there are any."""
+        """Runs in a closing state whose window has passed, or whose input is over, are complete:
+        they go to the closed state, and arrive there with what this event brings. Whether there
+        are any."""
         i: cython.int
         s: cython.int
         while self.first[self.closed] >= 0:
@@ -407,7 +409,7 @@ class Stepper:
                 c: cython.int = self.first[s]
                 while c >= 0:
                     after: cython.int = self.following[c]
-                    if self.root[c] and self._start(self.root[c]) < self.bound:
+                    if self.root[c] and (self.over or self._start(self.root[c]) < self.bound):
                         self._send(
                             self.closed, layout.UNMARKED, self.root[c], layout.NONE, c, -1, 0
                         )

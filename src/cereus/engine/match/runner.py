@@ -268,18 +268,19 @@ class Runner:
     def finish(self) -> Iterator[MatchChunk]:
         """No event will come any more."""
         if self.plan.traits.closes:
-            yield from self._expire_all(FOR_EVER)
+            yield from self._expire_all(FOR_EVER, over=True)
 
-    def _expire_all(self, floor: int) -> Iterator[MatchChunk]:
+    def _expire_all(self, floor: int, *, over: bool = False) -> Iterator[MatchChunk]:
         """Whatever begins before the floor has left its window, in every key."""
         keys = self.kernel.waiting_keys()
-        yield from self._expire(keys, np.full(len(keys), floor))
+        yield from self._expire(keys, np.full(len(keys), floor), over=over)
 
-    def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
-        """Whatever begins before the floor of its key has left its window."""
+    def _expire(self, keys: Codes, floors: Ints, *, over: bool = False) -> Iterator[MatchChunk]:
+        """Whatever begins before the floor of its key has left its window; everything has, if the
+        input is over."""
         self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
-        self.kernel.expire(passing, self.key_count)
+        self.kernel.expire(passing, self.key_count, over)
         yield from self._turns(self.kernel)
 
     def _shown(self) -> Ints:

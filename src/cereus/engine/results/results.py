@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.clauses.tree import TIMEOUTS
-from cereus.engine.ingest.clock import as_times, deadline_span, deadlines
+from cereus.engine.ingest.clock import as_times, deadline_span, later
 from cereus.engine.ingest.substreams import Codes
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.after.skipping import SkippingRunner
@@ -147,7 +147,7 @@ class Results(ABC):
             unfollowed.window, self.plan.stream, self.runner.schema, "NOT FOLLOWED BY"
         )
         ends = self.history.times[chunk.last - self.history.first]
-        return [as_times(deadlines(ends, span), self.time_type)]
+        return [as_times(later(ends, span), self.time_type)]
 
     def _returned_fields(self) -> list[pa.Field]:
         names = [column.name for column in self.plan.returned]

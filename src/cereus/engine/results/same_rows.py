@@ -57,7 +57,7 @@ def _collect(
     i: cython.longlong
     other: cython.longlong
     for n in range(at.shape[0]):
-        i = _hash(at[n], offsets[n], offsets[n + 1], cells) & (table.shape[0] - 1)
+        i = _hash(at[n], offsets[n], offsets[n + 1], cells, labels) & (table.shape[0] - 1)
         while table[i] >= 0 and not _alike(kept[table[i]], n, at, offsets, cells, labels):
             i = (i + 1) & (table.shape[0] - 1)
         if table[i] < 0:
@@ -80,17 +80,28 @@ def _hash(
     begin: cython.int,
     end: cython.int,
     cells: cython.const[cython.longlong][::1],
+    labels: cython.const[cython.int][::1],
 ) -> cython.longlong:
     # a cell may be `at` itself, so that these are not simply put together
     mixed: cython.ulonglong = cython.cast(cython.ulonglong, at & LOW_63) * PRIME
     k: cython.int
     for k in range(begin, end):
-        if not cython.compiled:
-            mixed = mixed & ((1 << 64) - 1)
-        mixed = (mixed ^ (mixed >> 29) ^ cython.cast(cython.ulonglong, cells[k] & LOW_63)) * PRIME
+        mixed = _mixed(mixed, cells[k])
+        if labels.shape[0]:  # thousands of matches may differ in nothing else
+            mixed = _mixed(mixed, cython.cast(cython.longlong, labels[k]))
     if not cython.compiled:
         mixed = mixed & ((1 << 64) - 1)
     return cython.cast(cython.longlong, mixed >> 20)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def _mixed(mixed: cython.ulonglong, value: cython.longlong) -> cython.ulonglong:
+    if not cython.compiled:
+        mixed = mixed & ((1 << 64) - 1)
+    return (mixed ^ (mixed >> 29) ^ cython.cast(cython.ulonglong, value & LOW_63)) * PRIME
 
 
 @cython.cfunc

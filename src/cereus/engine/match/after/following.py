@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from cereus.engine.ingest.clock import deadlines
+from cereus.engine.ingest.clock import later
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.after.comparing import ComparedFollowers
 from cereus.engine.match.runner import Runner
 from cereus.engine.memory import NO_INTS
-from cereus.engine.results.match_chunks import LISTED, MatchChunk, joined
+from cereus.engine.results.match_chunks import LISTED, Mask, MatchChunk, joined
 from cereus.state import checked
 
 NEVER = np.iinfo(np.int64).max
@@ -72,9 +72,8 @@ class WaitingMatches:
         order = np.lexsort((self.followers, of_keys))
         of_keys, ordinals = of_keys[order], self.followers[order]
         keys = history.keys[ends].astype(np.int64)
-        times = _next_times(keys, waiting.last, of_keys, ordinals, history)
         until = self._deadlines(waiting)
-        followed = times <= until
+        followed = _followed(keys, waiting.last, until, of_keys, ordinals, history)
         for kind in self.compared:
             kind.known = kind.known[kind.known >= history.first]
             followed |= kind.follow(waiting, kind.known, until)
@@ -83,7 +82,7 @@ class WaitingMatches:
     def _deadlines(self, waiting: MatchChunk) -> Ints:
         """Until when matches wait."""
         history = self.runner.history
-        return deadlines(history.times[waiting.last - history.first], self.span)
+        return later(history.times[waiting.last - history.first], self.span)
 
     def _wait(self, chunks: list[MatchChunk]) -> None:
         every = ([] if self.waiting is None else [self.waiting]) + chunks
@@ -105,8 +104,7 @@ class WaitingMatches:
         ends = waiting.last - history.first
         keys, until = history.keys[ends].astype(np.int64), self._deadlines(waiting)
         of_keys = events.keys[ordinals - events.first_ordinal].astype(np.int64)
-        times = _next_times(keys, waiting.last, of_keys, ordinals, history)
-        dropped = times <= until
+        dropped = _followed(keys, waiting.last, until, of_keys, ordinals, history)
         for kind, such in zip(self.compared, compared, strict=True):
             dropped |= kind.follow(waiting, such, until)
         passed = until < latest_times(keys, events)
@@ -166,16 +164,19 @@ def _arrays(chunk: MatchChunk) -> dict[str, Any]:
     return {name: np.array(getattr(chunk, name)) for name in LISTED}
 
 
-def _next_times(keys: Ints, last: Ints, of_keys: Ints, ordinals: Ints, history: Any) -> Ints:
-    """The time of the first of some events of the same key after each last event; NEVER if there is
-    none. The events are sorted by key and ordinal."""
+def _followed(
+    keys: Ints, last: Ints, until: Ints, of_keys: Ints, ordinals: Ints, history: Any
+) -> Mask:
+    """Behind which last events one of some events of the same key comes, up to the deadline. The
+    events are sorted by key and ordinal. No time stands for none: events may have any."""
     if not len(ordinals):
-        return np.full(len(keys), NEVER)
+        return np.zeros(len(keys), bool)
     size = int(max(ordinals.max(), last.max())) + 2
     places = np.searchsorted(of_keys * np.int64(size) + ordinals, keys * np.int64(size) + last + 1)
     inside = np.minimum(places, len(ordinals) - 1)
     there = (places < len(ordinals)) & (of_keys[inside] == keys)
-    return np.where(there, history.times[ordinals[inside] - history.first], NEVER)
+    followed: Mask = there & (history.times[ordinals[inside] - history.first] <= until)
+    return followed
 
 
 def latest_times(keys: Ints, events: Events) -> Ints:
