@@ -47,10 +47,12 @@ class Effect:
     more: bool = False
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
-        """How far each lies, its rows, and its number."""
+        """How far each lies, its rows, and its number; of those that lie as far, or have no
+        measure, the one with the fewest events first."""
         amounts = np.full(len(self.matches), np.inf) if self.by is None else self.by.distances()
         lying = zip(amounts.tolist(), (each.rows for each in self.matches), strict=True)
-        return iter(sorted((far, rows, n) for n, (far, rows) in enumerate(lying)))
+        every = [(far, rows, n) for n, (far, rows) in enumerate(lying)]
+        return iter(sorted(every, key=lambda miss: (miss[0], len(miss[1]), miss)))
 
     def miss(self, number: int) -> Miss:
         by, rows = None if self.by is None else self.by.at(number), self.matches[number].rows
