@@ -273,7 +273,8 @@ def count_matches(batches: Sequence[pa.RecordBatch], query: CompiledQuery) -> in
     if query.counts:
         return counted(batches)
     others = count_timeouts(batches) + count_completions(batches, query)
-    return sum(batch.num_rows for batch in batches) - others
+    rows: int = sum(batch.num_rows for batch in batches)
+    return rows - others
 
 
 def count_text(

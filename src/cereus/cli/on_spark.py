@@ -203,8 +203,11 @@ def sizes(
 
 
 def counted(observation: Observation, name: str = "") -> Outcome:
-    of = ("matches", "rows", "timeouts", "completions")
-    return Outcome(*(observed(observation, f"{name} {each}") for each in of))
+    matches, rows, timeouts, completions = (
+        observed(observation, f"{name} {of}")
+        for of in ("matches", "rows", "timeouts", "completions")
+    )
+    return Outcome(matches, rows, timeouts, completions)
 
 
 def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:

@@ -252,11 +252,11 @@ def _measured(
     by: Measured | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
-            found = [FoundMatch(rows, match.variables)]
+            missed = [FoundMatch(rows, match.variables)]
             if len(left_out) == 1:
                 loosened = next(each for each in anatomy.loosened if each.rule == rule)
-                found = with_taken(loosened, found, events)
-            distance = measure(rule, found, events)
+                missed = with_taken(loosened, missed, events)
+            distance = measure(rule, missed, events)
             by = None if distance is None else distance.at(0)
             break
     return Excluded(rule.kind, rule.text, None if by is None else by.text)
