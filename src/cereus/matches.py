@@ -117,17 +117,23 @@ class Matches:
 
     @property
     def total(self) -> int | float:
-        """How many matches there are: the rows that are not time-outs, or the sum of what they
-        count (`COUNT(*)`)."""
-        return counted(self._batches) if self._query.counts else len(self) - self.timeouts
+        """How many matches there are: the rows that are not time-outs and do not only say that a
+        program completes, or the sum of what they count (`COUNT(*)`)."""
+        return count_matches(self._batches, self._query)
 
     @property
     def timeouts(self) -> int:
         """How many rows are partial matches that their window ended (`WITH TIMEOUTS`)."""
         return count_timeouts(self._batches)
 
+    @property
+    def completions(self) -> int:
+        """How many rows say that a program completes, and have no output."""
+        return count_completions(self._batches, self._query)
+
     def _title(self) -> str:
-        return count_text(self.total, len(self) if self._query.counts else None, self.timeouts)
+        rows = len(self) if self._query.counts else None
+        return count_text(self.total, rows, self.timeouts, self.completions)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
@@ -197,11 +203,33 @@ def _short(value: object, most: int = 8) -> str:
     return time_text(value) if isinstance(value, datetime) else str(value)
 
 
-def count_text(matches: float, rows: int | None = None, timeouts: int = 0) -> str:
+def count_completions(batches: Sequence[pa.RecordBatch], query: CompiledQuery) -> int:
+    """How many rows say that a program completes, and have no output."""
+    if not query.notifies:
+        return 0
+    silent = (pc.equal(pc.list_value_length(batch.column("outputs")), 0) for batch in batches)
+    return sum(int(pc.sum(each).as_py() or 0) for each in silent)
+
+
+def count_matches(batches: Sequence[pa.RecordBatch], query: CompiledQuery) -> int | float:
+    """How many matches some results tell of."""
+    if query.counts:
+        return counted(batches)
+    others = count_timeouts(batches) + count_completions(batches, query)
+    rows: int = sum(batch.num_rows for batch in batches)
+    return rows - others
+
+
+def count_text(
+    matches: float, rows: int | None = None, timeouts: int = 0, completions: int = 0
+) -> str:
     """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`; with partial
-    matches that their windows ended, `15 matches and 2 time-outs`."""
+    matches that their windows ended, `15 matches and 2 time-outs`; with rows that only say that a
+    program completes, `15 matches and 1 completion`."""
     number = f"{matches:.6g}" if isinstance(matches, float) else f"{matches:,}"
     text = f"{number} match{'' if matches == 1 else 'es'}"
     if timeouts:
         text += f" and {timeouts:,} time-out{'' if timeouts == 1 else 's'}"
+    if completions:
+        text += f" and {completions:,} completion{'' if completions == 1 else 's'}"
     return text if rows is None else f"{text} counted in {rows:,} row{'' if rows == 1 else 's'}"

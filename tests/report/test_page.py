@@ -159,3 +159,23 @@ def test_misses_are_numbered_as_their_events_are() -> None:
     made = page("SELECT * WHERE SELL AS s FILTER s[price > 900]")
     assert "<th>miss</th><th>rows</th><th>what it misses</th>" in made
     assert "<td>1</td><td>2</td><td>the condition s[price &gt; 900]" in made
+
+
+def test_a_program_says_one_number_of_matches_everywhere() -> None:
+    """That it fails at last is no match."""
+    events = pa.table({"type": ["BUY", "SELL", "BUY", "SELL", "CANCEL"]})
+    text = "repeat (try BUY ; SELL[pair] unless CANCEL)"
+    query = cereus.compile(text, dialect="par")
+    matches = query.run(events)
+    assert (len(matches), matches.total, matches.completions) == (3, 2, 1)
+    assert repr(matches).startswith("2 matches and 1 completion\n")
+    assert query.count(events) == query.why(events).matches == 2
+    made = report(query, events)
+    assert "<b>2</b><span>matches</span>" in made and "<b>1</b><span>completion</span>" in made
+    assert "3 matches" not in made and "<b>2 matches" in made
+
+
+def test_a_program_without_outputs_matches_where_it_completes() -> None:
+    query = cereus.compile("BUY ; SELL", dialect="par")
+    matches = query.run(pa.table({"type": ["BUY", "SELL"]}))
+    assert (matches.total, matches.completions) == (1, 0)

@@ -116,6 +116,32 @@ def test_a_picture_is_light_on_paper() -> None:
     assert "@media (prefers-color-scheme" not in svg and "@media screen and (prefers" in svg
 
 
+def test_no_line_is_drawn_over_a_text() -> None:
+    """A text has a rim in the colour of the page, which hides what was drawn before it."""
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    program = "repeat (try BUY(v > 2) ; SELL(v > 2)[pair] unless SELL(v > 9))"
+    svg = show.diagram(cereus.compile(program, dialect="par")).svg()
+    drawn = [line for line in svg.splitlines() if line.startswith(("<path", "<text"))]
+    edges = [place for place, line in enumerate(drawn) if 'class="edge"' in line]
+    assert len(edges) > 4
+    assert all(line.startswith("<path") for line in drawn[: max(edges)])
+
+
+def test_events_that_lead_the_same_way_stand_in_lines_of_their_own() -> None:
+    program = "repeat (try BUY(v > 2) ; SELL(v > 2)[pair] unless SELL(v > 9))"
+    dot = cereus.compile(program, dialect="par").compiled.diagram()
+    assert ",\\nSELL where v > 2 AND v > 9" in dot
+
+
+@pytest.mark.parametrize("theme", ['data-jp-theme-light="false"', "body.vscode-dark"])
+def test_a_picture_follows_the_notebook_that_it_stands_in(theme: str) -> None:
+    pytest.importorskip("igraph")
+    lines = [line for line in show.diagram(query()).svg().splitlines() if theme in line]
+    (rule,) = lines
+    assert rule.startswith("@media screen{") and "--paper:#111418" in rule
+
+
 def test_keys_that_a_browser_would_round_are_told_apart() -> None:
     pytest.importorskip("altair")
     ids = [2**53, 2**53 + 1]

@@ -83,6 +83,38 @@ def test_par_says_which_event_would_have_been_notified() -> None:
     assert misses(answer) == {(4,): ("condition", "price is 25, off by 1")}
 
 
+def test_par_shows_the_event_that_fails_beside_the_one_that_would_have_been_notified() -> None:
+    """It is the SELL that is too cheap, or too dear, not the BUY behind it, which is notified."""
+    answer = why("repeat ((SELL(price > 40) ; BUY)[UP])", "par", EVENTS.slice(0, 3))
+    (miss,) = answer.misses
+    prices = EVENTS.column("price").to_pylist()
+    first, last = answer.events.column("row").to_pylist()
+    assert miss.rows == (last,) and miss.led == (first,)
+    assert miss.by == f"price is {prices[first]}, off by {40 - prices[first]} (row {first})"
+    assert answer.events.column("type").to_pylist() == ["SELL", "BUY"]
+
+
+def test_par_measures_the_event_that_the_loosened_part_took() -> None:
+    """Not another one of the same type, at which the program notifies."""
+    events = pa.table({"type": ["SELL", "BUY", "SELL"], "price": [10, 20, 30], "key": ["k"] * 3})
+    program = "repeat ((SELL(price > 15) ; BUY ; SELL)[UP])"
+    query = cereus.compile(program, dialect="par", stream=cereus.Stream(keys="key"))
+    (miss,) = query.why(events).misses
+    assert (miss.rows, miss.by) == ((2,), "price is 10, off by 5 (row 0)")
+    (excluded,) = query.why_not(events, [2]).excluded
+    assert excluded.by == "price is 10, off by 5"
+
+
+def test_what_a_program_took_is_looked_for_in_its_key() -> None:
+    types, keys = ["SELL", "SELL", "BUY"], ["k", "other", "k"]
+    events = pa.table({"type": types, "price": [10, 12, 30], "key": keys})
+    query = cereus.compile(
+        "repeat ((SELL(price > 15) ; BUY)[UP])", dialect="par", stream=cereus.Stream(keys="key")
+    )
+    (miss,) = query.why(events).misses
+    assert (miss.rows, miss.led, miss.by) == ((2,), (0,), "price is 10, off by 5 (row 0)")
+
+
 def test_par_names_a_preemption_as_it_is_written() -> None:
     """Not with the marks that count the steps, nor with outputs, which exclude nothing."""
     program = "repeat (try SELL(price > 15) ; BUY(price > 26)[pair] unless SELL(price > 25)[big])"

@@ -12,6 +12,7 @@ import cereus
 from cereus.engine.executor import PatternExecutor
 from cereus.languages.match_recognize.match import letters
 from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.run.executor import RecognizingExecutor
 from cereus.stream import Stream
 from cereus.why.running import runs
 from cereus.why.running.events import EventTable
@@ -51,6 +52,16 @@ def test_a_condition_is_put_to_every_row_once(monkeypatch: pytest.MonkeyPatch) -
     assert answer.matches == 0
     assert len(asked) >= 3
     assert {count for (_, length), count in asked.items() if length == ROWS} == {1}
+
+
+@pytest.mark.parametrize("pattern", ["s d+ u+ e", "s d* u{1,2} e", "s (d | u)+ e", "d?? u+ e"])
+def test_steps_that_are_counted_without_results_are_counted_the_same(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = w_shape().text.replace("s d+ u+ e", pattern)
+    counted = cereus.compile(text, dialect="match_recognize").why(zigzag()).steps
+    monkeypatch.setattr(RecognizingExecutor, "taken", lambda self, column: None)
+    assert cereus.compile(text, dialect="match_recognize").why(zigzag()).steps == counted
 
 
 def test_rows_are_sorted_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,7 @@ def outcome_fields(query: Query, outcome: Outcome) -> dict[str, Any]:
         "matches": outcome.matches,
         "rows": outcome.rows,
         "timeouts": outcome.timeouts,
+        "completions": outcome.completions,
         "events": outcome.events,
         "seconds": round(outcome.seconds, 6),
         "first": [

@@ -20,10 +20,10 @@ from rich.progress import (
 
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
-from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.many import QuerySet
+from cereus.matches import count_completions, count_matches
 from cereus.notices import needed_types, types_in
 from cereus.query import Progress as ReadProgress
 from cereus.query import Query
@@ -45,6 +45,8 @@ class Outcome:
     """Of the result: as many as matches and time-outs, or fewer where they count matches."""
     timeouts: int = 0
     """Of the rows: partial matches that their window ended."""
+    completions: int = 0
+    """Of the rows: those that only say that a program completes."""
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
@@ -58,9 +60,9 @@ class Outcome:
 
     def add(self, batch: pa.RecordBatch, query: Query) -> None:
         self.rows += batch.num_rows
-        late = count_timeouts([batch])
-        self.timeouts += late
-        self.matches += counted([batch]) if query.compiled.counts else batch.num_rows - late
+        self.timeouts += count_timeouts([batch])
+        self.completions += count_completions([batch], query.compiled)
+        self.matches += count_matches([batch], query.compiled)
 
 
 @dataclass

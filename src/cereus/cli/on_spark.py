@@ -188,24 +188,26 @@ def _quoted(name: str) -> str:
 def sizes(
     columns: Sequence[str], query: Query, name: str = "", belongs: Column | bool = True
 ) -> list[Column]:
-    """What `counted` reads: the number of rows, of matches and of time-outs, among the rows of one
-    query; `columns` are those of its result."""
+    """What `counted` reads: the number of rows, of matches, of time-outs and of completions, among
+    the rows of one query; `columns` are those of its result."""
     from pyspark.sql import functions as f
 
     rows = f.count_if(f.lit(belongs))
     late = f.lit(belongs) & f.col(TIMEOUTS[0]) if has_timeouts(columns) else f.lit(False)
-    timeouts = f.count_if(late)
-    counts = query.compiled.counts
-    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if counts else rows - timeouts
-    numbers = {"rows": rows, "matches": matches, "timeouts": timeouts}
+    silent = f.lit(belongs) & (f.size("outputs") == 0) if query.compiled.notifies else f.lit(False)
+    timeouts, completions = f.count_if(late), f.count_if(silent)
+    counts, listed = query.compiled.counts, rows - timeouts - completions
+    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if counts else listed
+    numbers = {"rows": rows, "matches": matches, "timeouts": timeouts, "completions": completions}
     return [number.alias(f"{name} {of}") for of, number in numbers.items()]
 
 
 def counted(observation: Observation, name: str = "") -> Outcome:
-    matches, rows, timeouts = (
-        observed(observation, f"{name} {of}") for of in ("matches", "rows", "timeouts")
+    matches, rows, timeouts, completions = (
+        observed(observation, f"{name} {of}")
+        for of in ("matches", "rows", "timeouts", "completions")
     )
-    return Outcome(matches, rows, timeouts)
+    return Outcome(matches, rows, timeouts, completions)
 
 
 def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:

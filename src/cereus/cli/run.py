@@ -260,7 +260,8 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
         title = title if name is None else f"{name}: {title}"
         columns = main_columns(query, outcome.columns)
         out.print(matches_table(outcome.first, columns, title, one))
-    total = count_text(outcome.matches, outcome.rows if counts else None, outcome.timeouts)
+    rows = outcome.rows if counts else None
+    total = count_text(outcome.matches, rows, outcome.timeouts, outcome.completions)
     where = f" written to {target}" if target is not None else ""
     console = err if target is not None and target.standard_output else out
     console.print(

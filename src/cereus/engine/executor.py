@@ -128,6 +128,12 @@ class Executor(ABC):
         """The stream is over; the results that this completes."""
         return iter(())
 
+    def taken(self, column: str | None) -> Iterator[tuple[int, npt.NDArray[np.int64]]] | None:
+        """In place of `finish`, where results were deferred and nobody looks at them: how many
+        matches there are, and which rows the variable of a column takes in them, or (None) the last
+        row of each; some matches at a time. None where an executor has them as results only."""
+        return None
+
     def stop(self) -> Iterator[pa.RecordBatch]:
         """In place of `finish`, where the stream goes on and is not read to its end: the results
         that were deferred and are decided by now."""

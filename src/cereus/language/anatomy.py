@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 ROW = "__row"
 """The column with the number of an event's row."""
+TAKEN = "__taken"
+"""The mark at events that a loosened part of a query takes."""
 WIDER = (2, 16)
 """How many times wider a window is made before it is left out."""
 
@@ -77,7 +79,9 @@ class QueryRule:
     def where_gone(self, other: QueryRule) -> QueryRule:
         """The same rule in a query that has lost another one: fewer may have its words."""
         alike = (self.kind, self.words) == (other.kind, other.words)
-        return replace(self, place=self.place - 1) if alike and 0 < other.place < self.place else self
+        return (
+            replace(self, place=self.place - 1) if alike and 0 < other.place < self.place else self
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.text}"
@@ -89,10 +93,12 @@ ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 @dataclass(frozen=True)
 class Loosened:
     """The query without one of its rules. `queries` begin with the one that is loosened least:
-    a wider window before none."""
+    a wider window before none. Where results do not name all events that led to them, `marked`
+    is the query with the rule left out that marks (`TAKEN`) what the loosened part takes."""
 
     rule: QueryRule
     queries: tuple[CompiledQuery, ...]
+    marked: CompiledQuery | None = None
 
     @property
     def without(self) -> CompiledQuery:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -63,6 +63,11 @@ class CompiledQuery(ABC):
     @property
     def counts(self) -> bool:
         """A row of a result counts matches in its column `count`, and is no match itself."""
+        return False
+
+    @property
+    def notifies(self) -> bool:
+        """A result is a match where it has `outputs`; else it says that a program completes."""
         return False
 
     @property
@@ -194,6 +199,13 @@ class CompiledQuery(ABC):
 
     def marked_rows(self, results: pa.RecordBatch, mark: str) -> pa.Array:
         """The rows at which a query that counts several steps at once has reached one of them."""
+        raise NotImplementedError
+
+    def last_marked(
+        self, results: Iterable[pa.RecordBatch], mark: str
+    ) -> Iterator[tuple[int, int]]:
+        """For the row of each result the last one that was marked until then, if there is one, in
+        the same key."""
         raise NotImplementedError
 
     def span(self, schema: pa.Schema) -> Window | None:

@@ -13,11 +13,28 @@ from cereus.pictures.layout import LINE, Spot, laid_out, text_width
 MARGIN = 16.0
 MOST_ABOVE = 22.0
 """How far a text may be lifted off the slanting line that it would lie on."""
-STYLE = """
-.cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;
---paper:#fff;--line:#0072b2;--end:#d55e00}
-@media screen and (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;
---fill:#16293a;--paper:#111418;--line:#56b4e9;--end:#e69f00}}
+LIGHT = "--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;--paper:#fff;--line:#0072b2;--end:#d55e00"
+DARK = "--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;--paper:#111418;--line:#56b4e9;--end:#e69f00"
+NOTEBOOKS = {
+    LIGHT: ('[data-jp-theme-light="true"]', "body.vscode-light", 'html[theme="light"]'),
+    DARK: ('[data-jp-theme-light="false"]', "body.vscode-dark", 'html[theme="dark"]'),
+}
+"""How JupyterLab, VS Code and Colab say that they are light or dark: a notebook need not look like
+the rest of the screen."""
+
+
+def _themes() -> Iterator[str]:
+    """The colours of the page; those of a notebook come before those of the system."""
+    yield f".cereus-graph{{font:11px Helvetica,Arial,sans-serif;{LIGHT}}}"
+    yield f"@media screen and (prefers-color-scheme:dark){{.cereus-graph{{{DARK}}}}}"
+    for colours, themes in NOTEBOOKS.items():
+        chosen = ",".join(f"{theme} .cereus-graph" for theme in themes)
+        yield f"@media screen{{{chosen}{{{colours}}}}}"
+
+
+STYLE = (
+    "\n".join(_themes())
+    + """
 .cereus-graph text{fill:var(--ink);stroke:var(--paper);stroke-width:3px;paint-order:stroke;
 stroke-linejoin:round}
 .cereus-graph text.in{stroke:none}
@@ -29,6 +46,7 @@ stroke-linejoin:round}
 .cereus-graph .soft{fill:var(--soft)}
 .cereus-graph .begin{fill:var(--ink)}
 """
+)
 ARROW = (
     '<defs><marker id="cereus-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
     'markerHeight="7" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" '
@@ -78,6 +96,8 @@ class _Drawn:
         self.graph, self.spots = graph, spots
         self.texts: list[tuple[Point, Point]] = []
         """The corners of what is written at edges so far."""
+        self.written: list[str] = []
+        """What that is."""
         self.points: list[Point] = [
             (s.x + sx * s.width / 2, s.y + sy * s.height / 2)
             for s in spots.values()
@@ -94,6 +114,7 @@ class _Drawn:
             pair = (edge.tail, edge.head)
             seen[pair] = seen.get(pair, 0) + 1
             yield from self._edge(edge, seen[pair] - 1)
+        yield from self.written  # last: no line strikes a text through
 
     def _edge(self, edge: GraphEdge, before: int) -> Iterator[str]:
         tail, head = self.spots[edge.tail], self.spots[edge.head]
@@ -183,7 +204,7 @@ class _Drawn:
         dashed = " dashed" if edge.dashed else ""
         yield f'<path class="edge{dashed}" d="{path}" marker-end="url(#cereus-arrow)"/>'
         if edge.lines:
-            yield _text(edge.lines, *at, "middle", "soft" if edge.dashed else "")
+            self.written.append(_text(edge.lines, *at, "middle", "soft" if edge.dashed else ""))
 
 
 def _corners(edge: GraphEdge, at: Point) -> tuple[Point, Point]:

@@ -85,6 +85,7 @@ def run(given: Given, events: PlayData) -> Answer:
     table = matches.table.slice(0, MOST_ROWS)
     return {
         "total": matches.total,
+        "completions": matches.completions,
         "complete": complete,
         "events": on.table.num_rows,
         "seconds": seconds,

@@ -100,6 +100,8 @@ def _numbers(matches: Matches, events: int) -> str:
         "match" if matches.total == 1 else "matches": f"{matches.total:,}",
         "event" if events == 1 else "events": f"{events:,}",
     }
+    if matches.completions:
+        counts[f"completion{'s' * (matches.completions > 1)}"] = f"{matches.completions:,}"
     names = matches.table.column_names
     for key in key_columns(matches) if len(matches) else []:
         values = len(matches.table.column(key).unique())

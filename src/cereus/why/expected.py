@@ -25,6 +25,7 @@ from cereus.why.loose import without
 from cereus.why.measure import Measured, measure
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch, Run, matched
+from cereus.why.running.taken import with_taken
 from cereus.why.running.tally import SHARES
 from cereus.why.size import check_work
 from cereus.why.steps import TestedStep
@@ -252,7 +253,11 @@ def _measured(
     by: Measured | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
-            distance = measure(rule, [FoundMatch(rows, match.variables)], events)
+            missed = [FoundMatch(rows, match.variables)]
+            if len(left_out) == 1:
+                loosened = next(each for each in anatomy.loosened if each.rule == rule)
+                missed = with_taken(loosened, missed, events)
+            distance = measure(rule, missed, events)
             by = None if distance is None else distance.at(0)
             break
     return Excluded(rule.kind, rule.text, None if by is None else by.text)

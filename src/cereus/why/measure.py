@@ -26,6 +26,7 @@ from cereus.plan.tests import EventTest
 from cereus.syntax.literals import duration_text, time_text
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch
+from cereus.why.running.taken import TAKEN_HERE
 from cereus.why.running.tested import Mask
 
 Floats = npt.NDArray[np.float64]
@@ -260,7 +261,10 @@ class _Condition(Measure):
 
 
 def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
-    """The rows that a condition on one event may be about, as those of the variable ''."""
+    """The rows that a condition on one event may be about, as those of the variable '': what is
+    known, else all of its type."""
+    if all(TAKEN_HERE in miss.variables for miss in misses):
+        return list(misses)
     if rule.type is None or events.stream.type is None or rule.type == "*":
         return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]
     typed = events.passing(EventTest(rule.type))

@@ -21,6 +21,7 @@ from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
 from cereus.why.running.events import EventTable
 from cereus.why.running.runs import Centres, FoundMatch, Run, matched
+from cereus.why.running.taken import TAKEN_HERE, with_taken
 from cereus.why.running.tally import SHARES, Tally
 from cereus.why.steps import asks_the_same, is_whole, most_read, rarest
 
@@ -46,15 +47,21 @@ class Effect:
     more: bool = False
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
-        """How far each lies, its rows, and its number."""
+        """How far each lies, its rows, and its number; of those that lie as far, or have no
+        measure, the one with the fewest events first."""
         amounts = np.full(len(self.matches), np.inf) if self.by is None else self.by.distances()
         lying = zip(amounts.tolist(), (each.rows for each in self.matches), strict=True)
-        return iter(sorted((far, rows, n) for n, (far, rows) in enumerate(lying)))
+        every = [(far, rows, n) for n, (far, rows) in enumerate(lying)]
+        return iter(sorted(every, key=lambda miss: (miss[0], len(miss[1]), miss)))
 
     def miss(self, number: int) -> Miss:
-        by = None if self.by is None else self.by.at(number)
-        distance = (None, None) if by is None else (by.text, by.amount)
-        return Miss(self.matches[number].rows, self.rule.kind, self.rule.text, *distance)
+        by, rows = None if self.by is None else self.by.at(number), self.matches[number].rows
+        if by is None:
+            return Miss(rows, self.rule.kind, self.rule.text)
+        taken = self.matches[number].variables.get(TAKEN_HERE, ())
+        led = tuple(row for row in taken if row not in rows)
+        text = by.text + "".join(f" (row {row})" for row in led)
+        return Miss(rows, self.rule.kind, self.rule.text, text, by.amount, led)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,7 @@ class Effects:
                 break
         exact = len(more) == len(matches) and query is loosened.without and until is None
         summary = RuleEffect(rule.kind, rule.text, len(matches), exact)
+        matches = with_taken(loosened, matches, self.events, most_read(self.events))
         by = measure(rule, matches, self.events)
         return _close(Effect(summary, matches, by, tally, until, more=len(more) > len(matches)))
 

@@ -80,13 +80,16 @@ class RuleEffect:
 @dataclass(frozen=True)
 class Miss:
     """Events that would be a match without one rule. `by` says by how much they miss it, where
-    that can be measured; `amount` is the same as a number, relative to what is demanded."""
+    that can be measured; `amount` is the same as a number, relative to what is demanded. `led` are
+    the rows that fail the rule, where a match does not name them: of a program, what it took
+    before it notified."""
 
     rows: tuple[int, ...]
     kind: RuleKind
     text: str
     by: str | None = None
     amount: float | None = None
+    led: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,9 @@ def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> Expect
 
 def _events_of(misses: Sequence[Miss], events: EventTable) -> pa.Table:
     """The events of the misses, beside the number of the miss and their rows."""
-    numbers = [n for n, miss in enumerate(misses, 1) for _ in miss.rows]
-    rows = np.array([row for miss in misses for row in miss.rows], np.int64)
+    every = [sorted({*miss.led, *miss.rows}) for miss in misses]
+    numbers = [n for n, rows_of_miss in enumerate(every, 1) for _ in rows_of_miss]
+    rows = np.array([row for rows_of_miss in every for row in rows_of_miss], np.int64)
     shown = events.of_rows(rows)
     columns = {"miss": pa.array(numbers, pa.int32()), "row": pa.array(rows)}
     for name in shown.column_names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -131,10 +131,14 @@ class ParQuery(EventwiseQuery):
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
-    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+    @cached_property
+    def notifies(self) -> bool:
         """A program with outputs says with them where it has found something; one without, by
         its completion."""
-        if not any(isinstance(node, par.Output) for node in self.program.walk()):
+        return any(isinstance(node, par.Output) for node in self.program.walk())
+
+    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+        if not self.notifies:
             return self.event_rows(results)
         notified = pc.greater(pc.list_value_length(results.column("outputs")), 0)
         rows = self.event_rows(results)
@@ -144,6 +148,19 @@ class ParQuery(EventwiseQuery):
         outputs, rows = results.column("outputs"), results.column("position")
         named = pc.equal(outputs.flatten(), mark)
         return rows.take(outputs.value_parent_indices().filter(named))
+
+    def last_marked(
+        self, results: Iterable[pa.RecordBatch], mark: str
+    ) -> Iterator[tuple[int, int]]:
+        last: dict[tuple[object, ...], int] = {}
+        for batch in results:
+            keys = [batch.column(name).to_pylist() for name in self.stream.keys]
+            outputs, rows = batch.column("outputs").to_pylist(), batch.column("position")
+            for row, names, *key in zip(rows.to_pylist(), outputs, *keys, strict=True):
+                if mark in names:
+                    last[tuple(key)] = row
+                if tuple(key) in last:
+                    yield row, last[tuple(key)]
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)

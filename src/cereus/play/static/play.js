@@ -140,8 +140,8 @@ async function check() {
   $("problems").replaceChildren(...problems.map((each) => problemItem(given.text, each)));
   $("words").textContent = reply.words ?? "";
   const right = given.text.trim() && !problems.some((each) => each.error);
-  $("results").classList.toggle("old", !right); // what is shown is of an earlier text
   if (right) await run();
+  else $("results").classList.add("old"); // what is shown is of an earlier text
 }
 
 function problemItem(text, { start, message, error }) {
@@ -176,6 +176,7 @@ async function run() {
 async function show(given, reply) {
   for (const name of ["why", "automaton", "others"]) stale.add(name);
   lastAsked = given;
+  $("results").classList.toggle("old", given.text !== asked().text);
   if (reply.error) {
     numbers({});
     $("notes").replaceChildren();
@@ -184,6 +185,7 @@ async function show(given, reply) {
     const milliseconds = Math.max(1, Math.round(reply.seconds * 1000));
     numbers({
       [reply.total === 1 ? "match" : "matches"]: (reply.complete ? "" : "≥ ") + reply.total.toLocaleString("en"),
+      ...(reply.completions && { [reply.completions === 1 ? "completion" : "completions"]: reply.completions.toLocaleString("en") }),
       events: reply.events.toLocaleString("en"),
       milliseconds: milliseconds.toLocaleString("en"),
     });

@@ -3,6 +3,7 @@ would be too many, over the first events of the stream."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.clauses.tree import Window
+from cereus.engine.executor import Executor
 from cereus.language.compiled import CompiledQuery
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.letters import known_letters
@@ -106,19 +108,42 @@ class Run:
     def results(self) -> Iterator[pa.RecordBatch]:
         """As they come: whoever has seen enough stops. Where the stream is cut only what is
         decided at that point counts."""
-        if self.places is not None and not len(self.places) and self.centred:
+        if self._is_empty:
             return
-        schema = self.events.schema
-        executor = self.query.executor(schema)
+        executor = self._executor()
+        yield from self._pushed(executor)
+        yield from executor.finish() if self.until is None else executor.stop()
+
+    def taken(self, column: str | None) -> Iterator[tuple[int, Rows]] | None:
+        """How many matches there are, some at a time, and which of the events that are read the
+        variable of a column takes in them, or (None) is the last of each. None where that is known
+        from the results only."""
+        if self.until is not None or self._is_empty:
+            return None
+        executor = self._executor()
+        taken = executor.taken(column)
+        if taken is not None:
+            deque(self._pushed(executor), maxlen=0)
+        return taken
+
+    @property
+    def _is_empty(self) -> bool:
+        """Nothing is read, and every result would have an event of that."""
+        return self.places is not None and not len(self.places) and self.centred
+
+    def _executor(self) -> Executor:
+        executor = self.query.executor(self.events.schema)
         executor.defer()
         if len(self.events) <= MOST_SHARED:
             executor.share(self.events.shelf(self.places))
+        return executor
+
+    def _pushed(self, executor: Executor) -> Iterator[pa.RecordBatch]:
         letters = known_letters(executor, self.events.tested)
         for places, batch in self._batches(FEW_ROWS if self.few and letters else FIRST_ROWS):
             for each in letters:
                 each.expect(batch, places)
             yield from executor.push(batch)
-        yield from executor.finish() if self.until is None else executor.stop()
 
     def _batches(self, step: int) -> Iterator[tuple[Rows | slice, pa.RecordBatch]]:
         """The events that are read, with their places; at first so many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import Centres, Run
 from cereus.why.running.tested import Mask
 
+Result = TypeVar("Result")
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""
 SHARES = 4
@@ -76,7 +78,8 @@ class Tallies:
                 with suppress(AmbiguousCount):
                     return _counted(Run.of(counting, self.events, centres=centres, most=most))
             run = Run.of(query.ending(column), self.events, centres=centres, most=most)
-            return _listed(run, column)
+            taken = run.taken(column)
+            return _listed(run, column) if taken is None else _taken(run, taken)
 
     def _at_mark(self, query: CompiledQuery, mark: str, most: int | None) -> Tally:
         """The query is run once for all of its marks."""
@@ -89,15 +92,15 @@ class Tallies:
         return Tally(int(np.count_nonzero(ends)), ends, until=run.until)
 
 
-class _Results:
-    """The results of a run as far as they come before it has taken too many steps."""
+class _Results(Generic[Result]):
+    """What comes of a run before it has taken too many steps."""
 
-    def __init__(self, run: Run) -> None:
-        self.run, self.stopped = run, False
+    def __init__(self, run: Run, results: Iterator[Result]) -> None:
+        self.run, self.results, self.stopped = run, results, False
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
+    def __iter__(self) -> Iterator[Result]:
         try:
-            yield from self.run.results()
+            yield from self.results
         except LimitError:
             self.stopped = True
 
@@ -109,7 +112,7 @@ class _Results:
 
 
 def _counted(run: Run) -> Tally:
-    ends, total, results = list[Rows](), 0.0, _Results(run)
+    ends, total, results = list[Rows](), 0.0, _Results(run, run.results())
     for batch in results:
         ends.append(batch.column("end").to_numpy())
         total += float(pc.sum(batch.column("count")).as_py() or 0)
@@ -117,11 +120,22 @@ def _counted(run: Run) -> Tally:
 
 
 def _listed(run: Run, column: str | None) -> Tally:
-    ends, total, results = list[Rows](), 0, _Results(run)
+    ends, total, results = list[Rows](), 0, _Results(run, run.results())
     for batch in results:
         rows = run.query.rows_of(batch)
         total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
         ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
+        if total >= MOST_LISTED:
+            return results.tally(total, ends, all_listed=False)
+    return results.tally(total, ends)
+
+
+def _taken(run: Run, taken: Iterator[tuple[int, Rows]]) -> Tally:
+    """The same, of matches that are no results."""
+    ends, total, results = list[Rows](), 0, _Results(run, taken)
+    for count, rows in results:
+        total += count
+        ends.append(rows)
         if total >= MOST_LISTED:
             return results.tally(total, ends, all_listed=False)
     return results.tally(total, ends)

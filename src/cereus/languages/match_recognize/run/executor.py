@@ -22,9 +22,11 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.spread import ALONE, Spread
 from cereus.errors import DataError
+from cereus.language.anatomy import ROW
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
+from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs.find import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import (
@@ -145,6 +147,23 @@ class RecognizingExecutor(Executor):
         else:
             self.waiting.end()
             yield from self._decided(self.keys.all(), ends_open=False)
+
+    def taken(self, column: str | None) -> Iterator[tuple[int, Ints]]:
+        for piece in self._sorted_pieces():
+            rows = piece.column(ROW).to_numpy()
+            for matches in self.finder.chunks(piece):
+                yield self._rows_taken(column, piece, matches, rows)
+
+    def _rows_taken(
+        self, column: str | None, piece: SortedRows, matches: RowMatches, rows: Ints
+    ) -> tuple[int, Ints]:
+        some = matches.ends > matches.starts
+        positions = matches.ends[some] - 1
+        if column is not None:
+            matched = Matched(self.bound.clause, self.finder.automaton, matches, piece.bounds)
+            of_column, _ = matched.mapped(frozenset((column,)))
+            _, positions, _ = matched.placed(of_column)
+        return int(np.count_nonzero(some)), rows[positions]
 
     def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
         free: SimpleQueue[Finder] = SimpleQueue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow as pa
 from cereus.expr.print import condition_text
 from cereus.expr.tree import And
 from cereus.language.anatomy import (
+    TAKEN,
     Anatomy,
     Edit,
     Loosened,
@@ -43,11 +45,15 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: ParQuery) -> Iterator[Loosened]:
-    for rule, trees in told_apart(edited(query.program, _edits)):
-        yield Loosened(rule, tuple(map(query.of, trees)))
+    every = told_apart(edited(query.program, _edits))
+    marked = edited(query.program, partial(_edits, mark=TAKEN))
+    for (rule, trees), (_, (marking,)) in zip(every, marked, strict=True):
+        of_one = rule.condition is not None
+        yield Loosened(rule, tuple(map(query.of, trees)), query.of(marking) if of_one else None)
 
 
-def _edits(node: object) -> Iterator[Edit]:
+def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:
+    """`mark` is an output of the part whose condition is left out."""
     match node:
         case par.Simple(par.Atom(type_name, condition)) if condition is not None:
             parts = conjuncts(condition)
@@ -56,7 +62,8 @@ def _edits(node: object) -> Iterator[Edit]:
                 joined = And(rest) if len(rest) > 1 else (*rest, None)[0]
                 text = f"{condition_text(part)} of {type_name or '*'}"
                 rule = QueryRule(RuleKind.CONDITION, text, part, type_name)
-                yield rule, (replace(node, atom=par.Atom(type_name, joined)),)
+                loose = replace(node, atom=par.Atom(type_name, joined))
+                yield rule, (loose if mark is None else loose[mark],)
         case par.Preemption(body, unless):
             # outputs exclude nothing, and steps have marks for them
             yield QueryRule(RuleKind.NEGATION, f"unless {_without_outputs(unless)}"), (body,)

@@ -25,7 +25,7 @@ def machine_text(machine: Machine) -> str:
         silent = "  (silent)" if machine.silent[state] else ""
         lines.append(f"{state_name(state)}  {shortened(machine.labels[state])}{silent}")
         for events, shown, after in steps(machine, state):
-            lines.append(f"    {events}{shown} → {state_name(after)}")
+            lines.append(f"    {', '.join(events)}{shown} → {state_name(after)}")
     return "\n".join(lines)
 
 
@@ -38,7 +38,7 @@ def machine_dot(machine: Machine) -> str:
         tip = escaped(machine.labels[state])
         lines.append(f'{state_name(state)} [tooltip="{tip}"{style}];')
         for events, shown, after in steps(machine, state, in_words):
-            label = escaped(f"{events}{shown}")
+            label = ",\\n".join(map(escaped, events)) + escaped(shown)
             lines.append(f'{state_name(state)} -> {state_name(after)} [label="{label}"];')
     return graph("machine", lines)
 
@@ -49,7 +49,7 @@ def state_name(state: int) -> str:
 
 def steps(
     machine: Machine, state: int, written: Callable[[Completion], str] = lambda each: each.symbol
-) -> list[tuple[str, str, int]]:
+) -> list[tuple[tuple[str, ...], str, int]]:
     """The steps of a state that change something: at which events, what is shown, and where to."""
     alike: dict[tuple[str, int], list[str]] = defaultdict(list)
     for event, symbol in occurrences(machine.atoms):
@@ -59,7 +59,7 @@ def steps(
                 describe(event, machine.atoms)
             )
     return [
-        (", ".join(events), f" / {shown}" if shown else "", after)
+        (tuple(events), f" / {shown}" if shown else "", after)
         for (shown, after), events in alike.items()
     ]
 
