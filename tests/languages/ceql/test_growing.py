@@ -84,6 +84,7 @@ CLAUSES = (
     "WITHIN 6 seconds CONSUME BY ANY",
     "PARTITION BY x WITHIN 5 seconds",
     "PARTITION BY x WITHIN 7 seconds CONSUME BY PARTITION",
+    "PARTITION BY x WITHIN 7 seconds CONSUME BY ANY",
     "WITHIN 5 seconds LIMIT 1",
     "WITHIN 8 seconds LIMIT 2",
 )
