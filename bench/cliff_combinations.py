@@ -91,6 +91,11 @@ STRATEGIES = (
          "WITHIN 1 minute", select="MAX *"),
     ceql("MAX of a plus, every event", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 1 second",
          select="MAX *"),
+    ceql("MAX of a leading plus, every event", "SELL+ AS a ; BUY AS b WITHIN 1 second",
+         select="MAX *"),
+    ceql("MAX of a plus alone, every event", "SELL+ AS a WITHIN 1 second", select="MAX *"),
+    ceql("MAX of two pluses, every event", "SELL+ AS a ; BUY+ AS b WITHIN 1 second",
+         select="MAX *"),
     ceql("ALL of three, equality", "(SELL AS a ALL BUY AS b ALL SELL AS c) FILTER "
          "a.volume = b.volume WITHIN 1 second"),
     ceql("MAX of a plus over a comparison", f"SELL AS a ; BUY+ AS b FILTER a.price < b.price AND "

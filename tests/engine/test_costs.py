@@ -62,6 +62,7 @@ def test_a_partial_match_is_one_node() -> None:
         ("ceql", "SELECT * WHERE A ; B WITHIN 4 seconds"),
         ("ceql", "SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x WITHIN 4 seconds"),
         ("ceql", "SELECT MAX * WHERE A+ ; B WITHIN 4 seconds"),
+        ("ceql", "SELECT MAX * WHERE A+ ; B+ WITHIN 4 seconds"),
         ("ceql", "SELECT COUNT(*) WHERE A+ ; B WITHIN 9 seconds"),
         ("ceql", "SELECT * WHERE A ; B PARTITION BY k WITHIN 9 seconds"),
         ("sremo", "{A: x > 1} . SKIP* . {B:} WITHIN 4 seconds"),

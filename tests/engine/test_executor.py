@@ -30,7 +30,7 @@ CHOOSING: dict[type[Runner], str] = {
     ListingRunner: "SELECT MAX * WHERE PROJECT[a]({}) WITHIN 9 [t]",
 }
 LETTERS: dict[type[LetterStrategy], str] = {
-    PlainLetters: "A+ AS a ; B AS b",
+    PlainLetters: "A+ AS a ; B+ AS b",
     ValueLetters: "A+ AS a ; B AS b FILTER a.s < b.s",  # slots have no order of strings
 }
 

@@ -88,7 +88,8 @@ def test_a_whole_explanation() -> None:
 @pytest.mark.parametrize(
     ("where", "head", "said"),
     [
-        ("A+ ; B WITHIN 9 EVENTS", "SELECT MAX *", "MAX is decided by the strategy's automaton"),
+        ("A+ ; B+ WITHIN 9 EVENTS", "SELECT MAX *", "MAX is decided by the strategy's automaton"),
+        ("A+ ; B WITHIN 9 EVENTS", "SELECT MAX *", "what begins first in the window contains"),
         ("A ; B WITHIN 9 EVENTS", "SELECT NEXT *", "NEXT is decided by the kernel"),
         ("A ; B", "SELECT LAST *", "LAST is decided by the automaton"),
         ("A ; NOT(B) WITHIN 9 EVENTS", "SELECT ANY *", "ANY is decided by a comparison of all"),

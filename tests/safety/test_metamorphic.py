@@ -23,6 +23,7 @@ QUERIES = (
     ("ceql", "SELECT * WHERE A AS a ; B AS b FILTER a[x > 1] AND a.y < b.y WITHIN 6 seconds"),
     ("ceql", "SELECT a, b WHERE A+ AS a ; B AS b FILTER a.s = b.s PARTITION BY k WITHIN 9 seconds"),
     ("ceql", "SELECT MAX * WHERE A+ ; B WITHIN 4 seconds"),
+    ("ceql", "SELECT MAX * WHERE A+ ; B+ WITHIN 4 seconds"),
     ("ceql", "SELECT COUNT(*), SUM(a.x) WHERE A AS a ; (B OR C)+ PARTITION BY k WITHIN 5 seconds"),
     ("ceql", "SELECT NEXT * WHERE A : B AS b FILTER b[s IN ('u', 'v')] WITHIN 8 EVENTS"),
     ("sremo", "{A: x > 0} -> r . SKIP* . {B: y >= r.y AND s = r.s} WITHIN 6 seconds"),

@@ -10,6 +10,9 @@ letter. What a run of state p does, a run of q does with as many events (q *foll
 accepts where p does, and each move of p has one of q that asks for no more, takes the same values
 along, marks the event if p does, and leads to a state that follows p's. This is the simulation of
 automata, found as usual: it is assumed until something refutes it.
+
+`takes_in_later` finds out whether such a run also has the events of all that begin after it, as in
+`A+ ; B`. Then of the matches that end at an event, the one that begins first contains the others.
 """
 
 from __future__ import annotations
@@ -39,8 +42,20 @@ def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
     growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
     try:
         waiting, begun = growing.reached()
-        apart = waiting.isdisjoint(begun) and all(map(growing.one_begins, waiting))
-        return apart and all(map(growing.is_alone, begun))
+        return waiting.isdisjoint(begun) and growing.are_alone(waiting, begun)
+    except _TooLarge:
+        return False
+
+
+def takes_in_later(automaton: Automaton, letters: Sequence[Letter]) -> bool:
+    """Whether one run has the events of all others that begin where it does or later: it marks
+    every event at which another begins, and can do whatever that one can from there on. The
+    automaton has no slots."""
+    growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
+    try:
+        waiting, begun = growing.reached()
+        pairs = product(begun, waiting)
+        return growing.are_alone(waiting, begun) and all(growing.takes_in(*pair) for pair in pairs)
     except _TooLarge:
         return False
 
@@ -79,6 +94,10 @@ class _Growing:
 
     # ------------------------------------------------------------ one run is left
 
+    def are_alone(self, waiting: set[States], begun: set[States]) -> bool:
+        """Whether of the runs that begin at one event, one is left."""
+        return all(map(self.one_begins, waiting)) and all(map(self.is_alone, begun))
+
     def one_begins(self, subset: States) -> bool:
         """Whether one run at most begins at an event, of a set of states that waits."""
         every = (self._marking(self._moves_on(subset, letter)) for letter in self.letters)
@@ -104,6 +123,19 @@ class _Growing:
             and not any(self.automaton.accepts(state) for m in passing for state in m.states)
             and all(self._covers(m, other) for m, other in product(marking, passing))
         )
+
+    def takes_in(self, subset: States, waiting: States) -> bool:
+        """Whether a run of a set of states marks whatever begins a run of one that waits, and does
+        as much as that from there on. One that cannot read the event ends before it."""
+        if not any(map(self.automaton.goes_on, subset)):
+            return True
+        for letter in self.letters:
+            moves = self._moves_on(subset, letter)
+            begin = [m for m in self._moves_on(waiting, letter) if marks(m.label)]
+            marking = [m for m in moves if marks(m.label)]
+            if moves and not all(any(self._covers(m, b) for m in marking) for b in begin):
+                return False
+        return True
 
     def _covers(self, marking: Joint, passing: Joint) -> bool:
         """Whether a run that makes the first move can do whatever one that makes the second can,

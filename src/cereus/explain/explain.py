@@ -31,6 +31,7 @@ MOST_MOVES_SHOWN = 50
 """Of one state."""
 ENGINES = {
     ChosenBy.KERNEL: "choosing",
+    ChosenBy.LONGEST: "choosing",
     ChosenBy.REPLAY: "then replay of windows",
     ChosenBy.LISTING: "then a choice among what it lists",
 }

@@ -34,6 +34,7 @@ class Lowered(Generic[Made]):
     past        with slots: the events that are remembered by key, whatever runs there are
     scoped      with slots: the kernel chooses for a strategy inside the pattern
     grows       under MAX: one run is left of those that begin at an event (`automata.growing`)
+    nests       under MAX: that run has the events of all that begin after it as well
     watching    with slots: what is watched beside the pattern, whose runs ask about it
     """
 
@@ -48,6 +49,7 @@ class Lowered(Generic[Made]):
     past: tuple[PastKind, ...] = ()
     scoped: bool = False
     grows: bool = False
+    nests: bool = False
     watching: Watching | None = None
 
 

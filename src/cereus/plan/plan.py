@@ -125,6 +125,7 @@ class Plan:
         kinds = {
             "scoped": self.scoped,
             "growing": self.traits.chosen_by is ChosenBy.GROWTH,
+            "nesting": self.traits.chosen_by is ChosenBy.LONGEST,
             "watching": self.watching is not None,
             "nanoseconds": any(each.kind == NANOSECONDS for each in self.columns_compared),
             "doubles": any(is_double(each.expression) for each in self.columns_compared),

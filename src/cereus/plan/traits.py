@@ -23,6 +23,7 @@ class ChosenBy(Enum):
     KERNEL = "the kernel, among the partial matches that it holds"
     CONTAINMENT = "the kernel, which keeps what no other partial match contains"
     GROWTH = "the kernel, where a run that can mark an event and go on does not pass it over"
+    LONGEST = "the kernel: what begins first in the window contains the others"
     REPLAY = "the strategy's automaton, which reads the events of the window once more"
     LISTING = "a comparison of all matches of an event"
 
@@ -101,13 +102,13 @@ class Traits:
     ) -> Traits:
         registers = lowered.correlated and lowered.in_slots
         remembers_values = lowered.correlated and not lowered.in_slots
-        chosen_by = _chosen_by(query, facts, registers, lowered.grows)
+        chosen_by = _chosen_by(query, facts, registers, lowered)
         chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
         names = selected(query)
         waits = query.unfollowed is not None or query.timeouts
         emits_late = facts.open_ended or facts.closes or waits
         compared = facts.open_ended or registers
-        compared = compared or chosen_by in (ChosenBy.KERNEL, ChosenBy.GROWTH)
+        compared = compared or chosen_by in (ChosenBy.KERNEL, ChosenBy.GROWTH, ChosenBy.LONGEST)
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
         several_ways = (hides or registers) and not facts.distinct and not facts.detects
@@ -176,7 +177,9 @@ def keys_of(query: AnyQuery, stream_keys: Iterable[str]) -> tuple[tuple[str, ...
     return declared + tuple(path for path in query.partition_by if path not in declared)
 
 
-def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool, grows: bool) -> ChosenBy:
+def _chosen_by(
+    query: AnyQuery, facts: PatternFacts, registers: bool, lowered: Lowered[Automaton]
+) -> ChosenBy:
     """Which matches a window has kept changes as it moves, so that no automaton can choose among
     them from the past alone; nor has it room for the values of other runs."""
     windowed = query.window is not None
@@ -186,8 +189,10 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool, grows: boo
         return ChosenBy.SIZE
     if windowed and facts.open_ended:
         return ChosenBy.LISTING
-    if grows and (windowed or registers):
+    if lowered.grows and (windowed or registers):
         return ChosenBy.GROWTH
+    if lowered.nests and windowed:
+        return ChosenBy.LONGEST
     if query.strategy is Strategy.MAX and registers:
         return ChosenBy.CONTAINMENT
     if query.strategy is Strategy.MAX:

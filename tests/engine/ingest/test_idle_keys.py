@@ -118,9 +118,9 @@ def test_the_matches_are_those_of_reading_everything(dialect: str, name: str) ->
     [
         "SELECT * WHERE A ; B ; C WITHIN 9 EVENTS",
         "SELECT STRICT * WHERE A ; B WITHIN 9 [t]",
-        "SELECT MAX * WHERE A+ ; B WITHIN 9 [t]",
+        "SELECT MAX * WHERE A+ ; B+ WITHIN 9 [t]",
         "SELECT * WHERE A ; B WITHIN 9 [t] CONSUME BY ANY",
-        "SELECT MAX * WHERE A+ AS a ; B AS b FILTER a.x = b.x WITHIN 9 [t]",
+        "SELECT MAX * WHERE A+ AS a ; B+ AS b FILTER a.x = b.x WITHIN 9 [t]",
     ],
 )
 def test_who_counts_or_goes_back_reads_everything(text: str) -> None:

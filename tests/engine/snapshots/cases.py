@@ -145,10 +145,11 @@ CASES = [
     Case("next", "SELECT NEXT * WHERE A ; B+ ; C WITHIN 30 seconds", "Runner"),
     Case("last", "SELECT LAST * WHERE A ; B ; C PARTITION BY k", "Runner"),
     Case("max", "SELECT MAX * WHERE A ; B+ ; C PARTITION BY k WITHIN 30 seconds", "Runner"),
-    Case("max of several", "SELECT MAX * WHERE A+ ; B WITHIN 10 seconds", "ReplayRunner"),
+    Case("max of all", "SELECT MAX * WHERE A+ ; B PARTITION BY k WITHIN 10 seconds", "Runner"),
+    Case("max of several", "SELECT MAX * WHERE A+ ; B+ WITHIN 10 seconds", "ReplayRunner"),
     Case(
         "max of several consumed by any",
-        "SELECT MAX * WHERE A+ ; B PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
+        "SELECT MAX * WHERE A+ ; B+ PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
         "ReplayRunner",
     ),
     Case(

@@ -95,7 +95,7 @@ class KernelOptions:
             parts=0 if plan.gathering is None else len(plan.gathering.parts),
             enough=_enough(plan),
             largest=_has_largest(plan.automaton),
-            growing=plan.traits.chosen_by is ChosenBy.GROWTH,
+            growing=plan.traits.chosen_by in (ChosenBy.GROWTH, ChosenBy.LONGEST),
         )
 
 

@@ -158,7 +158,7 @@ class Runner:
 
     def _new_kernel(self) -> Kernel:
         kind: type[Kernel] = Kernel
-        if self.plan.traits.chosen_by is ChosenBy.KERNEL:
+        if self.plan.traits.chosen_by in (ChosenBy.KERNEL, ChosenBy.LONGEST):
             kind = ChoosingKernel
         elif self.plan.gathering is not None:
             kind = GatheringKernel

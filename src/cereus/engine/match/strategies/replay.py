@@ -5,13 +5,16 @@ from the past alone. The kernel finds the events where some match ends (one matc
 notes before every event the state of the runs that have marked nothing yet. For each event where a
 match ends, the automaton of the strategy reads the events of the window once more, begun in the
 state noted before the first of them. What it accepts at the last event is the choice.
+
+Many windows are read in one call of a kernel, each as a key of its own: first all but the last
+event of each window, then their last events, from which on matches are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +40,10 @@ CODES = ("classes", "keys", "waiting")
 """What is kept of the events of a batch: arrays of int64, and of int32."""
 NO_LETTERS = np.zeros(0, object)
 NO_STATES = np.zeros(0, np.int32)
+MOST_TOGETHER = 1 << 14
+"""So many events of windows are read together."""
+NODES_TOGETHER = 1 << 24
+"""Where fewer nodes are allowed, windows are read one by one: the limit is about one window."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,32 @@ class ReplayStretch:
         return slice(max(first, int(self.ordinals.searchsorted(after, "right"))), last + 1)
 
 
+class ReplayWindow(NamedTuple):
+    """The events of a window, as places in a stretch, and the state noted before the first."""
+
+    stretch: ReplayStretch
+    first: int
+    last: int
+    waiting: int
+
+    @property
+    def size(self) -> int:
+        return self.last + 1 - self.first
+
+    def part(self, name: str) -> npt.NDArray[Any]:
+        """An array of the stretch, of these events."""
+        array: npt.NDArray[Any] = getattr(self.stretch, name)
+        return array[self.first : self.last + 1]
+
+
 class ReplayRunner(Runner):
     """A runner whose strategy is decided anew for every event that some match ends at."""
 
     def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
         super().__init__(plan, schema, **options)
-        self.chooser_options = replace(self.options, windowed=False, consuming=False)
+        self.chooser_options = replace(
+            self.options, windowed=False, consuming=False, consuming_all=False
+        )
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
@@ -91,12 +118,33 @@ class ReplayRunner(Runner):
         ends: list[int] = []
         for chunk in super().run(events):
             ends.extend(chunk.at.tolist())
+        for windows in self._together(self._windows(ends)):
+            yield from self._choose(windows)
+
+    def _windows(self, ends: list[int]) -> Iterator[ReplayWindow]:
+        """The windows that end at these events."""
         stretches: dict[int, ReplayStretch] = {}
         for end in ends:
             key = int(self.history.keys[end - self.history.first])
             if key not in stretches:
                 stretches[key] = self._stretch(key)
-            yield from self._choose(stretches[key], key, end)
+            yield self._window(stretches[key], key, end)
+
+    def _together(self, windows: Iterator[ReplayWindow]) -> Iterator[list[ReplayWindow]]:
+        """Windows that one kernel can read, in their order; one by one where letters have values,
+        as those of a window have tables of their own."""
+        alone = not self.letters.lasting or self.limits.nodes < NODES_TOGETHER
+        together: list[ReplayWindow] = []
+        size = 0
+        for window in windows:
+            fits = not alone and size + window.size <= MOST_TOGETHER
+            if together and not (fits and window.waiting == together[0].waiting):
+                yield together
+                together, size = [], 0
+            together.append(window)
+            size += window.size
+        if together:
+            yield together
 
     def _stretch(self, key: int) -> ReplayStretch:
         parts = [(batch, batch.places_of(key)) for batch in self.batches]
@@ -107,17 +155,20 @@ class ReplayRunner(Runner):
         joined = np.concatenate(letters) if letters else NO_LETTERS
         return ReplayStretch(ordinals, letters=joined, **columns)
 
-    def _choose(self, stretch: ReplayStretch, key: int, end: int) -> Iterator[MatchChunk]:
+    def _window(self, stretch: ReplayStretch, key: int, end: int) -> ReplayWindow:
         last = int(stretch.ordinals.searchsorted(end))
         consumed = self.consumed.get(self._scope(key), -1)
         inside = stretch.window(last, max(consumed, self.history.first - 1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
-        kernel_input, letters = self._replayed(stretch, inside)
-        kernel = self._chooser(int(stretch.waiting[inside.start]), letters)
-        kernel.start_over(len(kernel_input.classes) - 1)
-        kernel.feed(kernel_input, 1)
-        yield from self._turns(kernel, stretch.ordinals[inside])
+        return ReplayWindow(stretch, inside.start, last, int(stretch.waiting[inside.start]))
+
+    def _choose(self, windows: list[ReplayWindow]) -> Iterator[MatchChunk]:
+        kernel_input, letters, ordinals = self._replayed(windows)
+        kernel = self._chooser(windows[0].waiting, letters)
+        kernel.start_over(len(ordinals) - len(windows))
+        kernel.feed(kernel_input, len(windows))
+        yield from self._turns(kernel, ordinals)
 
     def consume(self, key: int, ordinal: int) -> None:
         super().consume(key, ordinal)
@@ -127,29 +178,40 @@ class ReplayRunner(Runner):
         """What is consumed together."""
         return -1 if self.plan.query.consume is Consume.ANY else key
 
-    def _replayed(self, stretch: ReplayStretch, inside: slice) -> tuple[KernelInput, list[Any]]:
-        """The events of a window, numbered from 0, and the letters of their classes; positions
-        count from just before it."""
-        letters = list(stretch.letters[inside])
-        classes, letters = self.letters.numbered(
-            stretch.classes[inside], letters, self.reader.known
-        )
-        size = inside.stop - inside.start
-        positions, shown = stretch.positions[inside], stretch.ordinals[inside]
+    def _replayed(self, windows: list[ReplayWindow]) -> tuple[KernelInput, list[Any], Ints]:
+        """The events of windows, numbered from 0, the last of each behind all others; the letters
+        of their classes, and their ordinals. Positions count from just before a window."""
+        sizes = np.array([window.size for window in windows])
+        ends = np.cumsum(sizes)
+        is_last = np.zeros(ends[-1], bool)
+        is_last[ends - 1] = True
+        order = np.concatenate([np.flatnonzero(~is_last), ends - 1])
+
+        def part(name: str) -> npt.NDArray[Any]:
+            return np.concatenate([window.part(name) for window in windows])
+
+        ordinals = shown = part("ordinals")[order]
+        letters = [window.part("letters") for window in windows if len(window.stretch.letters)]
+        given = list(np.concatenate(letters)[order]) if letters else []
+        classes, known = self.letters.numbered(part("classes")[order], given, self.reader.known)
+        positions = part("positions")
         if self.plan.traits.position_sensitive:
-            positions = positions - positions[0]
+            positions = positions - np.repeat(positions[ends - sizes], sizes)
         if not self.uses_ordinals:
             shown = self.history.rows[shown - self.history.first]
+        keys = np.arange(len(windows), dtype=np.int32)
+        several = sizes > 1
+        bodies = np.cumsum(sizes[several] - 1)
         events = KernelInput(
             classes=classes,
-            positions=positions,
-            measures=np.arange(size),
-            floors=np.arange(size),
-            key_of=np.zeros(1, np.int32),
-            group_ends=np.array([size]),
+            positions=positions[order],
+            measures=np.arange(len(order)),
+            floors=np.arange(len(order)),
+            key_of=np.concatenate([keys[several], keys]),
+            group_ends=np.concatenate([bodies, len(order) - len(keys) + keys + 1]),
             shown=shown,
         )
-        return events, letters
+        return events, known, ordinals
 
     def _chooser(self, waiting: int, letters: list[Any]) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""

@@ -93,7 +93,8 @@ def build(
         grows=grows,
     )
     made = lower(formula)
-    if grows and not made.grows:  # a filter of a part may forget what a run that grows still needs
+    # a filter of a part may forget what a run that grows still needs
+    if grows and not (made.grows or made.nests):
         local = rewrite(keyed.formula, tuple(rule for rule in rules if rule is not narrow_filters))
         unnarrowed = lower(with_single_rounds(query, local))
         made = unnarrowed if unnarrowed.grows else made

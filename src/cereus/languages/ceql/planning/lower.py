@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
-from cereus.automata.growing import grows_alone
+from cereus.automata.growing import grows_alone, takes_in_later
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
 from cereus.automata.memory.chosen import (
     EARLIEST,
@@ -193,9 +193,11 @@ class FormulaLowering:
         self, formula: cel.Formula, *, largest: bool = False, grows: bool = False
     ) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
-        grows = grows and begins_apart(formula) and self._grows_alone(automaton)
+        apart = begins_apart(formula)
+        nests = grows and not apart and self._nests(automaton)
+        grows = grows and apart and self._grows_alone(automaton)
         if largest and self.comparisons and not grows:
-            chooses = LARGEST if begins_apart(formula) else LARGEST_OF_ALL
+            chooses = LARGEST if apart else LARGEST_OF_ALL
             automaton = self._in_scope(formula, automaton, chooses, Begins.MARKING)
         if self.parts:
             automaton = RivalRuns(automaton, tuple(self.parts))
@@ -210,6 +212,7 @@ class FormulaLowering:
             past=() if self.slots is None else tuple(self.slots.past),
             scoped=self.scoped,
             grows=grows,
+            nests=nests,
             watching=None if self.slots is None else self.slots.watching,
         )
 
@@ -219,6 +222,13 @@ class FormulaLowering:
             return False
         possible = alphabet(self.tests.tests, self.stream, MOST_LETTERS)
         return possible.complete and grows_alone(automaton, possible.letters)
+
+    def _nests(self, automaton: Automaton) -> bool:
+        """Whether of the matches that end at an event, the first to begin contains the others."""
+        if self.scoped or self.comparisons:
+            return False
+        possible = alphabet(self.tests.tests, self.stream, MOST_LETTERS)
+        return possible.complete and takes_in_later(automaton, possible.letters)
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:
