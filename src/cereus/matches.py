@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
