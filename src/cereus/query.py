@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
-from cereus.matches import Matches, count_completions
+from cereus.matches import Matches, count_matches
 from cereus.notices import Notices, needed_types, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
@@ -236,8 +236,7 @@ class Query:
                 return counted(Query(counting).batches(events, threads=threads))
         with errors_in(None):
             batches = self.batches(events, threads=threads)
-            silent = partial(count_completions, query=self.compiled)
-            return int(sum(batch.num_rows - silent([batch]) for batch in batches))
+            return sum(count_matches([batch], self.compiled) for batch in batches)
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)

@@ -155,6 +155,14 @@ def test_a_table_that_is_cut_says_so_on_paper_too(monkeypatch: pytest.MonkeyPatc
     assert '<p class="note">The first 1 of 3 matches.</p>' in made
 
 
+def test_programs_that_complete_are_no_matches() -> None:
+    text, stream = "try (A ; B[pair]) unless C", cereus.Stream(keys="k")
+    events = pa.table({"type": ["A"] * 40 + ["C"] * 40, "k": [*range(40)] * 2})
+    made = report(cereus.compile(text, dialect="par", stream=stream), events)
+    assert "<b>0</b><span>matches</span>" in made and "<h2>Why there are none</h2>" in made
+    assert "The first 30 of 40 rows." in made
+
+
 def test_misses_are_numbered_as_their_events_are() -> None:
     made = page("SELECT * WHERE SELL AS s FILTER s[price > 900]")
     assert "<th>miss</th><th>rows</th><th>what it misses</th>" in made

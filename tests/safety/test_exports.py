@@ -18,6 +18,7 @@ from cereus.cli import as_json
 from cereus.errors import DataError
 from cereus.report.page import report
 from cereus.rules.output import _values
+from cereus.writing.expressible import expressing
 from cereus.writing.json_text import finite, json_text
 from cereus.writing.target import target_of
 from cereus.writing.writers import write_table
@@ -171,6 +172,22 @@ def test_numbers_that_json_does_not_have_are_texts(capsys: pytest.CaptureFixture
     assert finite(value) == strict(json_text(value)) == expected
     as_json.write_json(ok=True, matches=ENDLESS)
     assert strict(capsys.readouterr().out)["matches"] == "Infinity"
+
+
+def test_numbers_that_json_does_not_have_are_read_again(tmp_path: Path) -> None:
+    values = [1.5, float("inf"), 2.5, -float("inf")]
+    written = pa.table({"type": ["A", "B", "A", "B"], "v": values})
+    write_table(target_of(str(tmp_path / "events.json")), written)
+    query = cereus.compile(
+        "SELECT * WHERE A AS a ; B AS b WITHIN 2 EVENTS RETURN a.v AS a, b.v AS b"
+    )
+    found = query.run(tmp_path / "events.json")
+    assert [(row["a"], row["b"]) for row in found] == [tuple(values[:2]), tuple(values[2:])]
+
+
+def test_what_has_no_room_is_no_fault_of_the_rows() -> None:
+    with pytest.raises(MemoryError), expressing("these rows have values that pandas"):
+        raise pa.ArrowMemoryError("malloc failed")
 
 
 def test_texts_that_are_none_show_as_bytes() -> None:

@@ -12,6 +12,7 @@ import cereus
 from cereus import Stream
 from cereus.errors import CereusError
 from cereus.why import Why
+from cereus.why.loose import without
 
 EVENTS = pa.table(
     {
@@ -102,7 +103,7 @@ def test_par_measures_the_event_that_the_loosened_part_took() -> None:
     (miss,) = query.why(events).misses
     assert (miss.rows, miss.by) == ((2,), "price is 10, off by 5 (row 0)")
     (excluded,) = query.why_not(events, [2]).excluded
-    assert excluded.by == "price is 10, off by 5"
+    assert excluded.by == "price is 10, off by 5 (row 0)"
 
 
 def test_what_a_program_took_is_looked_for_in_its_key() -> None:
@@ -113,6 +114,46 @@ def test_what_a_program_took_is_looked_for_in_its_key() -> None:
     )
     (miss,) = query.why(events).misses
     assert (miss.rows, miss.led, miss.by) == ((2,), (0,), "price is 10, off by 5 (row 0)")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [pa.array([NAN, NAN, 1.0, 1.0]), pa.array([2**62] * 4, pa.timestamp("s"))],
+    ids=["NaN is a key as others are", "times that Python does not have"],
+)
+def test_par_measures_in_every_key(keys: pa.Array) -> None:
+    table = pa.table({"type": ["SELL", "BUY"] * 2, "price": [12, 10, 9, 98], "key": keys})
+    text, stream = "repeat ((SELL(price > 15) ; BUY)[UP])", Stream(keys="key")
+    misses = cereus.compile(text, dialect="par", stream=stream).why(table).misses
+    assert [(each.rows, each.by) for each in misses] == [
+        ((1,), "price is 12, off by 3 (row 0)"),
+        ((3,), "price is 9, off by 6 (row 2)"),
+    ]
+
+
+def test_par_measures_each_of_two_rules_at_the_event_that_it_is_about() -> None:
+    table = pa.table({"type": ["SELL", "BUY", "SELL"], "price": [10, 20, 5], "v": [1, 1, 0]})
+    text = "repeat ((SELL(price > 15 AND v > 3) ; BUY ; SELL)[UP])"
+    answer = cereus.compile(text, dialect="par").why_not(table, [2])
+    assert [each.by for each in answer.excluded] == [
+        "price is 10, off by 5 (row 0)",
+        "v is 1, off by 2 (row 0)",
+    ]
+
+
+def test_what_goes_with_a_rule_makes_no_other_go() -> None:
+    """A negation goes with the rules in it, of which one reads as another behind it does."""
+    table = pa.table({"type": ["A", "C", "A"], "v": [9, 0, 3]})
+    query = cereus.compile("(try C unless A(v > 5)) ; A(v > 5)[hit]", dialect="par").compiled
+    negation, inside, behind = (each.rule for each in query.anatomy(table.schema).loosened)
+    texts = [
+        str(without(query, rules, table.schema).program)  # type: ignore[attr-defined]
+        for rules in ([negation, inside], [negation, behind], [inside, behind])
+    ]
+    assert texts == ["C ; A(v > 5)[hit]", "C ; A[hit]", "(try C unless A) ; A[hit]"]
 
 
 def test_par_names_a_preemption_as_it_is_written() -> None:

@@ -76,13 +76,6 @@ class QueryRule:
             return self.words
         return f"{self.words}, {ORDINALS.get(self.place, f'number {self.place}')}"
 
-    def where_gone(self, other: QueryRule) -> QueryRule:
-        """The same rule in a query that has lost another one: fewer may have its words."""
-        alike = (self.kind, self.words) == (other.kind, other.words)
-        return (
-            replace(self, place=self.place - 1) if alike and 0 < other.place < self.place else self
-        )
-
     def __str__(self) -> str:
         return f"{self.kind} {self.text}"
 
@@ -94,11 +87,21 @@ ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 class Loosened:
     """The query without one of its rules. `queries` begin with the one that is loosened least:
     a wider window before none. Where results do not name all events that led to them, `marked`
-    is the query with the rule left out that marks (`TAKEN`) what the loosened part takes."""
+    is the query with the rule left out that marks (`TAKEN`) what the loosened part takes. They
+    are made of their trees when they are asked for."""
 
     rule: QueryRule
-    queries: tuple[CompiledQuery, ...]
-    marked: CompiledQuery | None = None
+    make: Callable[[Any], CompiledQuery]
+    trees: tuple[Any, ...]
+    marking: Any = None
+
+    @cached_property
+    def queries(self) -> tuple[CompiledQuery, ...]:
+        return tuple(map(self.make, self.trees))
+
+    @cached_property
+    def marked(self) -> CompiledQuery | None:
+        return None if self.marking is None else self.make(self.marking)
 
     @property
     def without(self) -> CompiledQuery:

@@ -15,7 +15,7 @@ from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.query import Query
 from cereus.report.table import cells, embedded, ranks
-from cereus.show.charts import RunChart, charts_of
+from cereus.show.charts import RunChart, called, charts_of
 from cereus.show.diagram import diagram
 from cereus.show.timeline import key_columns
 from cereus.sources import Source, source
@@ -44,8 +44,8 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
         *_pictures(query, events, matches),
         *_table(matches),
     ]
-    if len(matches) <= FEW:
-        none = "no more" if len(matches) else "none"
+    if matches.total <= FEW:
+        none = "no more" if matches.total else "none"
         parts += [f"<h2>Why there are {none}</h2>", _why(query, events)]
     return _page(heading, parts)
 
@@ -156,7 +156,7 @@ def _table(matches: Matches) -> Iterator[str]:
         for name in table.column_names
     )
     if len(matches) > MOST_ROWS:
-        yield f'<p class="note">The first {MOST_ROWS:,} of {len(matches):,} matches.</p>'
+        yield f'<p class="note">The first {MOST_ROWS:,} of {len(matches):,} {called(matches)}.</p>'
     yield (
         '<p class="screen"><input id="filter" type="search" placeholder="filter" '
         'aria-label="filter the matches"> <span id="shown" class="note"></span></p>'

@@ -35,7 +35,7 @@ def charts_of(query: Query, events: Source, matches: Matches) -> Iterator[RunCha
     if not len(matches):
         return
     with suppress(CereusError):
-        yield from _timelines(query, located(query, events, matches, MOST_DRAWN), len(matches))
+        yield from _timelines(query, located(query, events, matches, MOST_DRAWN), matches)
     if len(matches) < LEAST_COUNTED:
         return
     with suppress(CereusError):
@@ -45,10 +45,16 @@ def charts_of(query: Query, events: Source, matches: Matches) -> Iterator[RunCha
             yield RunChart(f"Matches per {key}", matches_per_key(matches, key))
 
 
-def _timelines(query: Query, shown: Matches, count: int) -> Iterator[RunChart]:
+def _timelines(query: Query, shown: Matches, every: Matches) -> Iterator[RunChart]:
     time = query.compiled.stream.time
-    note = f"The first {MOST_DRAWN} of {count:,} matches." if count > MOST_DRAWN else ""
+    note = f"The first {MOST_DRAWN} of {len(every):,} {called(every)}."
+    note = note if len(every) > MOST_DRAWN else ""
     if len(shown.events()) > len(shown):  # else every match is one event
         aligned = timeline(shown, time=time, most=MOST_DRAWN, aligned=True)
         yield RunChart("From the first event of each match", aligned, note)
     yield RunChart("Along time", timeline(shown, time=time, most=MOST_DRAWN), note)
+
+
+def called(matches: Matches) -> str:
+    """What the rows of a run are: some may tell of something else, such as time-outs."""
+    return "matches" if matches.total == len(matches) else "rows"

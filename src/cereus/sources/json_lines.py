@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -61,14 +63,27 @@ class JsonReader:
             explicit_schema=schema,
             unexpected_field_behavior="infer" if schema is None else "ignore",
         )
-        size = json.ReadOptions(block_size=min(len(block), PARSED_AT_ONCE))
         try:
-            return json.read_json(arrow_owned(block), read_options=size, parse_options=options)
+            return _table(block, options)
         except pa.ArrowException as error:
+            numbers = TEXTS_OF_NUMBERS.sub(rb"\1", block)
+            if numbers != block:
+                with suppress(pa.ArrowException):
+                    return _table(numbers, options)
             raise DataError(
                 f"cannot read {place.name!r} as json: {str(error).splitlines()[0]}",
                 hint=_hint(block),
             ) from None
+
+
+TEXTS_OF_NUMBERS = re.compile(rb'(?<=[:,\[])(?:\s*)"(NaN|-?Infinity)"(?=\s*[,}\]])')
+"""JSON has no such numbers: they are written as texts (`cereus.writing.json_text`), beside numbers
+of the same column, which Arrow does not read. Written without quotes it reads them."""
+
+
+def _table(block: bytes, options: json.ParseOptions) -> pa.Table:
+    size = json.ReadOptions(block_size=min(len(block), PARSED_AT_ONCE))
+    return json.read_json(arrow_owned(block), read_options=size, parse_options=options)
 
 
 def _hint(block: bytes) -> str | None:

@@ -21,11 +21,11 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.loose import without
-from cereus.why.measure import Measured, measure
+from cereus.why.loose import loosened_alone, without
+from cereus.why.measure import measure
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch, Run, matched
-from cereus.why.running.taken import with_taken
+from cereus.why.running.taken import at_others, with_taken
 from cereus.why.running.tally import SHARES
 from cereus.why.size import check_work
 from cereus.why.steps import TestedStep
@@ -250,17 +250,18 @@ def _measured(
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
     names = shown.variables or shown.returned
-    by: Measured | None = None
+    by: str | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
             missed = [FoundMatch(rows, match.variables)]
-            if len(left_out) == 1:
-                loosened = next(each for each in anatomy.loosened if each.rule == rule)
+            loosened = loosened_alone(anatomy.query, rule, left_out, schema)
+            if loosened is not None:
                 missed = with_taken(loosened, missed, events)
             distance = measure(rule, missed, events)
-            by = None if distance is None else distance.at(0)
+            found = None if distance is None else distance.at(0)
+            by = None if found is None else found.text + at_others(missed[0])
             break
-    return Excluded(rule.kind, rule.text, None if by is None else by.text)
+    return Excluded(rule.kind, rule.text, by)
 
 
 def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> str:

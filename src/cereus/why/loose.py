@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pyarrow as pa
 
-from cereus.language.anatomy import QueryRule
+from cereus.language.anatomy import Loosened, QueryRule
 from cereus.language.compiled import CompiledQuery
 
 
 def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
-    """The query with some rules left out."""
-    left = set(rules)
-    while True:
-        loosened = query.anatomy(schema).make_loosened()  # no more of them than are looked at
-        first = next((each for each in loosened if each.rule in left), None)
-        if first is None:
-            return query
-        query, gone = first.without, first.rule
-        if gone.place:  # else every rule that is equal to it goes
-            left = {each.where_gone(gone) for each in left if each != gone}
+    """The query with some rules left out, the last first: what goes with a rule, such as those
+    inside a negation, comes behind it, so that no rule changes the number of one before it."""
+    every, left = _rules(query, schema), set(rules)
+    numbers = [number for number, rule in enumerate(every) if rule in left]
+    if len(numbers) == len(every):
+        numbers = [0] * len(every)  # of very many, the first is found soonest
+    for number in reversed(numbers):
+        loosened = _loosened(query, number, schema)
+        query = query if loosened is None else loosened.without
+    return query
+
+
+def loosened_alone(
+    query: CompiledQuery, rule: QueryRule, rules: Sequence[QueryRule], schema: pa.Schema
+) -> Loosened | None:
+    """One of some rules loosened, in the query that lacks the others; None where it is not found
+    there."""
+    every, others = _rules(query, schema), {*rules} - {rule}
+    number = sum(each not in others for each in every[: every.index(rule)])
+    found = _loosened(without(query, tuple(others), schema), number, schema)
+    return found if found is not None and found.rule.condition == rule.condition else None
+
+
+def _rules(query: CompiledQuery, schema: pa.Schema) -> list[QueryRule]:
+    return [each.rule for each in query.anatomy(schema).make_loosened()]
+
+
+def _loosened(query: CompiledQuery, number: int, schema: pa.Schema) -> Loosened | None:
+    return next(islice(query.anatomy(schema).make_loosened(), number, None), None)

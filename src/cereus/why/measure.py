@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
@@ -215,7 +215,7 @@ class _Condition(Measure):
     def _combinations(self, misses: Sequence[FoundMatch]) -> Iterator[tuple[int, tuple[int, ...]]]:
         count = 0
         for number, miss in enumerate(misses):
-            members = [miss.variables.get(name, []) for name in self.names or ("",)]
+            members = [miss.variables.get(name, []) for name in self.names or (TAKEN_HERE,)]
             for rows in product(*members):
                 count += 1
                 if count > MOST_COMBINATIONS:
@@ -261,22 +261,26 @@ class _Condition(Measure):
 
 
 def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
-    """The rows that a condition on one event may be about, as those of the variable '': what is
+    """The rows that a condition on one event may be about, as those of TAKEN_HERE: what is
     known, else all of its type."""
     if all(TAKEN_HERE in miss.variables for miss in misses):
         return list(misses)
-    if rule.type is None or events.stream.type is None or rule.type == "*":
-        return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]
-    typed = events.passing(EventTest(rule.type))
+    any_type = rule.type is None or events.stream.type is None or rule.type == "*"
+    typed = None if any_type else events.passing(EventTest(rule.type))
     return [
-        FoundMatch(miss.rows, {"": [row for row, fits in _fitting(miss, typed, events) if fits]})
+        miss
+        if TAKEN_HERE in miss.variables
+        else FoundMatch(miss.rows, {TAKEN_HERE: _fitting(miss, typed, events)})
         for miss in misses
     ]
 
 
-def _fitting(miss: FoundMatch, typed: Mask, events: EventTable) -> Iterable[tuple[int, bool]]:
-    places = events.places(np.array(miss.rows))
-    return zip(miss.rows, typed[places].tolist(), strict=True)
+def _fitting(miss: FoundMatch, typed: Mask | None, events: EventTable) -> list[int]:
+    """The rows of a miss whose events have a type."""
+    if typed is None:
+        return list(miss.rows)
+    fits = typed[events.places(np.array(miss.rows))].tolist()
+    return [row for row, such in zip(miss.rows, fits, strict=True) if such]
 
 
 def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:

@@ -21,7 +21,7 @@ from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
 from cereus.why.running.events import EventTable
 from cereus.why.running.runs import Centres, FoundMatch, Run, matched
-from cereus.why.running.taken import TAKEN_HERE, with_taken
+from cereus.why.running.taken import at_others, led_to, with_taken
 from cereus.why.running.tally import SHARES, Tally
 from cereus.why.steps import asks_the_same, is_whole, most_read, rarest
 
@@ -55,13 +55,11 @@ class Effect:
         return iter(sorted(every, key=lambda miss: (miss[0], len(miss[1]), miss)))
 
     def miss(self, number: int) -> Miss:
-        by, rows = None if self.by is None else self.by.at(number), self.matches[number].rows
+        by, match = None if self.by is None else self.by.at(number), self.matches[number]
         if by is None:
-            return Miss(rows, self.rule.kind, self.rule.text)
-        taken = self.matches[number].variables.get(TAKEN_HERE, ())
-        led = tuple(row for row in taken if row not in rows)
-        text = by.text + "".join(f" (row {row})" for row in led)
-        return Miss(rows, self.rule.kind, self.rule.text, text, by.amount, led)
+            return Miss(match.rows, self.rule.kind, self.rule.text)
+        text = by.text + at_others(match)
+        return Miss(match.rows, self.rule.kind, self.rule.text, text, by.amount, led_to(match))
 
 
 @dataclass(frozen=True)

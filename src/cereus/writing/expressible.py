@@ -22,6 +22,8 @@ def expressing(what: str, hint: str = AS_ARROW) -> Iterator[None]:
     """Whatever Arrow or Python says inside is an error about values that cannot be expressed."""
     try:
         yield
+    except (MemoryError, pa.ArrowCancelled):
+        raise  # nothing is wrong with the values
     except UnicodeDecodeError as error:
         raise not_utf8(error) from None
     except (pa.ArrowException, OverflowError, ValueError) as error:

@@ -74,6 +74,14 @@ def test_matches_are_the_same_and_not_timed_out() -> None:
     assert match["reached"] is match["waiting_for"] is match["deadline"] is None
 
 
+def test_a_time_out_is_not_counted_as_a_match() -> None:
+    table = pa.table({"type": ["A", "B", "A", "C"], "t": [0, 1, 2, 9]})
+    text = "SELECT * WHERE A AS a ; B AS b WITHIN 2 seconds WITH TIMEOUTS"
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"))
+    found = query.run(table)
+    assert (len(found), found.timeouts, query.count(table)) == (2, 1, 1)
+
+
 def test_what_has_failed_before_its_window_ended_is_no_time_out() -> None:
     cancelled = "SELECT * WHERE (ORDER ; PAID) WITHOUT CANCEL PARTITION BY k WITHIN 10 minutes"
     assert [row["k"] for row in found(f"{cancelled} WITH TIMEOUTS") if row["timed_out"]] == [2]

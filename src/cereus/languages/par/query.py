@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.executor import Executor
+from cereus.engine.ingest.keys import KeyIndex
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.language.kept import kept
@@ -152,15 +153,20 @@ class ParQuery(EventwiseQuery):
     def last_marked(
         self, results: Iterable[pa.RecordBatch], mark: str
     ) -> Iterator[tuple[int, int]]:
-        last: dict[tuple[object, ...], int] = {}
+        last: dict[int, int] = {}
+        keys: KeyIndex | None = None
         for batch in results:
-            keys = [batch.column(name).to_pylist() for name in self.stream.keys]
+            keys = keys or KeyIndex([batch.schema.field(name) for name in self.stream.keys])
+            numbers = [0] * len(batch)
+            if keys.fields:
+                columns = [batch.column(name) for name in self.stream.keys]
+                numbers = keys.encode(columns).tolist()
             outputs, rows = batch.column("outputs").to_pylist(), batch.column("position")
-            for row, names, *key in zip(rows.to_pylist(), outputs, *keys, strict=True):
+            for row, names, key in zip(rows.to_pylist(), outputs, numbers, strict=True):
                 if mark in names:
-                    last[tuple(key)] = row
-                if tuple(key) in last:
-                    yield row, last[tuple(key)]
+                    last[key] = row
+                if key in last:
+                    yield row, last[key]
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)

@@ -31,5 +31,15 @@ def with_taken(
     return [_with(match, taken.get(match.rows[-1])) for match in matches]
 
 
+def at_others(match: FoundMatch) -> str:
+    """At which rows beside its own a match is measured, in words behind the measure."""
+    return "".join(f" (row {row})" for row in led_to(match))
+
+
+def led_to(match: FoundMatch) -> tuple[int, ...]:
+    """The rows beside its own at which a match is measured."""
+    return tuple(row for row in match.variables.get(TAKEN_HERE, ()) if row not in match.rows)
+
+
 def _with(match: FoundMatch, taken: int | None) -> FoundMatch:
     return match if taken is None else replace(match, variables={TAKEN_HERE: [taken]})

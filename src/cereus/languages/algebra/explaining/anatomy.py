@@ -37,7 +37,7 @@ def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
 
 def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
     for rule, trees in told_apart(edited(query.written, _edits)):
-        yield Loosened(rule, tuple(map(query.of, trees)))
+        yield Loosened(rule, query.of, trees)
 
 
 def _edits(node: object) -> Iterator[Edit]:

@@ -61,7 +61,7 @@ def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
 
 def _loosened(query: Query) -> Iterator[Loosened]:
     for rule, trees in edited(query.query, _edits):
-        yield Loosened(rule, tuple(query.replaced(query=tree) for tree in trees))
+        yield Loosened(rule, lambda tree: query.replaced(query=tree), trees)
 
 
 # ---------------------------------------------------------------- what may be loosened

@@ -56,7 +56,7 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
 
 def _loosened(query: MatchRecognizeQuery, clause: tree.Clause) -> Iterator[Loosened]:
     for rule, clauses in edited(clause, _edits):
-        yield Loosened(rule, tuple(query.of(_showing_rows(each)) for each in clauses))
+        yield Loosened(rule, lambda each: query.of(_showing_rows(each)), clauses)
 
 
 def _may_be_nothing(pattern: tree.Pattern) -> bool:

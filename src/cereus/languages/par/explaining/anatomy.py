@@ -49,7 +49,7 @@ def _loosened(query: ParQuery) -> Iterator[Loosened]:
     marked = edited(query.program, partial(_edits, mark=TAKEN))
     for (rule, trees), (_, (marking,)) in zip(every, marked, strict=True):
         of_one = rule.condition is not None
-        yield Loosened(rule, tuple(map(query.of, trees)), query.of(marking) if of_one else None)
+        yield Loosened(rule, query.of, trees, marking if of_one else None)
 
 
 def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:

@@ -47,9 +47,9 @@ def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
 
 def _loosened(query: SaseQuery, program: sase.Program) -> Iterator[Loosened]:
     for rule, trees in edited(program, _edits):
-        queries = tuple(query.of(each) for each in trees if _is_legal(each, query))
-        if queries:
-            yield Loosened(rule, queries)
+        legal = tuple(each for each in trees if _is_legal(each, query))
+        if legal:
+            yield Loosened(rule, query.of, legal)
 
 
 def _is_several(program: sase.Program) -> bool:

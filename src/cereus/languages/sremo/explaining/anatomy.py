@@ -54,7 +54,7 @@ def _may_mark_nothing(unit: sremo.Sremo) -> bool:
 
 def _loosened(query: Query) -> Iterator[Loosened]:
     for rule, trees in edited(query.query, _edits):
-        yield Loosened(rule, tuple(query.replaced(query=tree) for tree in trees))
+        yield Loosened(rule, lambda tree: query.replaced(query=tree), trees)
 
 
 def _edits(node: object) -> Iterator[Edit]:
