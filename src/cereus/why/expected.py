@@ -258,8 +258,8 @@ def _measured(
             if loosened is not None:
                 missed = with_taken(loosened, missed, events)
             distance = measure(rule, missed, events)
-            found = None if distance is None else distance.at(0)
-            by = None if found is None else found.text + at_others(missed[0])
+            measured = None if distance is None else distance.at(0)
+            by = None if measured is None else measured.text + at_others(missed[0])
             break
     return Excluded(rule.kind, rule.text, by)
 

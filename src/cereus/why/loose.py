@@ -31,8 +31,8 @@ def loosened_alone(
     there."""
     every, others = _rules(query, schema), {*rules} - {rule}
     number = sum(each not in others for each in every[: every.index(rule)])
-    found = _loosened(without(query, tuple(others), schema), number, schema)
-    return found if found is not None and found.rule.condition == rule.condition else None
+    alone = _loosened(without(query, tuple(others), schema), number, schema)
+    return alone if alone is not None and alone.rule.condition == rule.condition else None
 
 
 def _rules(query: CompiledQuery, schema: pa.Schema) -> list[QueryRule]:
