@@ -146,20 +146,15 @@ def ascending(values: cython.const[cython.longlong][::1]) -> bool:
     size: cython.longlong = values.shape[0]
     begin: cython.longlong
     i: cython.longlong
-    x: cython.ulonglong
-    y: cython.ulonglong
-    falls: cython.ulonglong = 0
+    falls: cython.int = 0
     with cython.nogil:
-        # A block without a branch or a comparison is several values at a time. The highest bit is
-        # that of x < y, as signed integers.
+        # a block without a branch is several values at a time
         for begin in range(1, size, 4096):
             for i in range(begin, min(begin + 4096, size)):
-                x = cython.cast(cython.ulonglong, values[i])
-                y = cython.cast(cython.ulonglong, values[i - 1])
-                falls |= (x & ~y) | (~(x ^ y) & (x - y))
-            if falls >> 63:
+                falls |= values[i] < values[i - 1]
+            if falls:
                 break
-    return not falls >> 63
+    return not falls
 
 
 def repeated(
