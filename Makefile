@@ -58,7 +58,8 @@ COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/t
 	tests/engine/results/test_same_rows.py tests/engine/ingest tests/safety/test_metamorphic.py tests/safety/test_tables.py -m "not spark"
 # More of them, which take long uncompiled.
 ONLY_COMPILED = tests/languages/match_recognize/test_lines.py tests/languages/match_recognize/test_kinds.py \
-	tests/languages/ceql/test_growing.py tests/engine/parallel tests/engine/rules tests/rules
+	tests/languages/ceql/test_growing.py tests/engine/kernel/test_choosing.py tests/engine/match/test_replay.py \
+	tests/engine/parallel tests/engine/rules tests/rules
 
 .PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan test-versions golden bench install clean help
 

@@ -1,4 +1,4 @@
-"""Measurements. `python -m bench` runs them all, `python -m bench stocks` one of them."""
+"""Benchmarks. `python -m bench` runs those of the page, `python -m bench stocks` runs one."""
 
 import os
 

@@ -1,11 +1,10 @@
-"""`python -m bench [NAME …]`: the benchmarks, as a page with pictures, or one of them by name.
+"""`python -m bench [NAME …]`: run the benchmarks that make the page, or benchmarks by name.
 
-Without a name those run that make the page, one after the other: the built-in queries, the scaling
-laws and the experiments of the SRT paper; with `--peers` other engines too. JSON, the page and its
-pictures go to bench/results. `--against` compares the built-in queries with another checkout, which
-runs now, or with a results.json. The files beside this one are measurements by name: those that
-make a part of the page write it alone, to a folder of bench/results, the others print what they
-find.
+Without a name it runs the benchmarks of the page: the built-in queries, the scaling laws and the
+experiments of the SRT paper; with `--peers` also other engines. It writes JSON, the page and its
+pictures to bench/results. `--against` compares the built-in queries with another checkout, which
+runs now, or with a results.json. Each file beside this one is a benchmark with its own name. If it
+makes a part of the page, it writes that part to a folder of bench/results; otherwise it prints.
 """
 
 from __future__ import annotations

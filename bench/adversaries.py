@@ -1,11 +1,12 @@
-"""Every adversary on every surface: `python -m bench.adversaries [PART OF A NAME …]`.
+"""Run every hostile text in every way: `python -m bench.adversaries [PART OF A NAME …]`.
 
-Each text of `tests/adversaries.py` and of `tests/safety/families.py` is used on all surfaces, in a
-process of its own: what came of it, how long it took (CPU time), and how much memory the process
-needed on top of what it began with. Prints what is beyond the bounds, or came to an end that is
-neither an answer nor a CereusError; with `--all` everything. `--sizes` chooses the texts of
-families; a name that begins with `=` is a whole name. `tests/test_adversaries.py` and
-`tests/safety/test_families.py` say what should become of each text, and look at no clock.
+Each text of `tests/adversaries.py` and of `tests/safety/families.py` runs in a process of its own,
+through everything that can be done with a text. The benchmark records the outcome, the CPU time,
+and the memory that the process needed in addition to its memory at the start. It prints the texts
+that exceed the bounds, or that ended neither in an answer nor in a CereusError; with `--all` it
+prints everything. `--sizes` chooses the sizes of the texts of families. A name that begins with `=`
+is a whole name. `tests/test_adversaries.py` and `tests/safety/test_families.py` say what the
+outcome of each text should be, without a clock.
 """
 
 from __future__ import annotations
@@ -156,9 +157,9 @@ def _chosen(name: str, parts: list[str]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Use every adversary on every surface.")
     parser.add_argument("names", nargs="*", help="parts of names of texts")
-    parser.add_argument("--all", action="store_true", help="print what is fine, too")
+    parser.add_argument("--all", action="store_true", help="also print texts within the bounds")
     parser.add_argument("--part", default="0/1", help="1/4: the second text of every four")
-    parser.add_argument("--planned", action="store_true", help="nothing that runs the query")
+    parser.add_argument("--planned", action="store_true", help="do not run queries")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="sizes of families")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

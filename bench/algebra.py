@@ -2,9 +2,9 @@
 
     python -m bench.algebra [--quick]
 
-Experiments 1 and 2 draw random expressions of each size, every operator as likely as the others,
-and take the mean and maximum of their static bounds: memory units, and steps of the worst tick.
-Plots go to bench/results/.
+Experiments 1 and 2 generate random expressions of each size; every operator is equally likely. They
+take the mean and the maximum of the static bounds: memory units, and steps of the worst tick. Plots
+go to bench/results/.
 """
 
 from __future__ import annotations

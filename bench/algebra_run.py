@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import cereus
-from bench.par import events, report
+from bench.par import Cases, events, report
 
 EXPRESSION = (
     "(((BUY ; SELL)_100 - CANCEL) | (HALT ; QUOTE)) + ((BUY + HALT)_500 - (CANCEL ; SELL)) ; QUOTE"
@@ -13,18 +13,16 @@ EXPRESSION = (
 """Ten operators without counting the time restrictions, which are two more."""
 
 
+CASES: Cases = {
+    "every event a tick": (cereus.Stream(), {}),
+    "time": (cereus.Stream(time="n"), {}),
+    "time, 1,000 keys": (cereus.Stream(time="n", keys="key"), {}),
+    "time, constituents": (cereus.Stream(time="n"), {"values": True}),
+}
+
+
 def main(count: int = 10_000_000) -> None:
-    report(
-        EXPRESSION,
-        "algebra",
-        events(count, encoded=True),
-        {
-            "every event a tick": (cereus.Stream(), {}),
-            "time": (cereus.Stream(time="n"), {}),
-            "time, 1,000 keys": (cereus.Stream(time="n", keys="key"), {}),
-            "time, constituents": (cereus.Stream(time="n"), {"values": True}),
-        },
-    )
+    report(EXPRESSION, "algebra", events(count, encoded=True), CASES)
 
 
 if __name__ == "__main__":

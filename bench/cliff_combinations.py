@@ -1,4 +1,4 @@
-"""More kinds of queries for `bench.cliffs`: what a user would put together, in all languages."""
+"""More kinds of queries for `bench.cliffs`: combinations that users write, in all languages."""
 
 from __future__ import annotations
 

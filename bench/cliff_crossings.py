@@ -1,5 +1,6 @@
-"""More kinds of queries for `bench.cliffs`: operators × strategies × conditions × clauses, as they
-meet where few would put them together."""
+"""More kinds of queries for `bench.cliffs`: operators × strategies × conditions × clauses, also in
+combinations that few users write.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +122,7 @@ CLAUSES = (
     ceql("one hour, two orders, LIMIT", f"{PAIR} ; SELL AS c FILTER {ORDER} AND c.volume > "
          "a.volume WITHIN 1 hour LIMIT 1"),
     ceql("one hour, NEXT of an order", f"{PAIR} FILTER {ORDER} WITHIN 1 hour", select="NEXT *"),
+    ceql("one hour, NEXT of a sequence", f"{PAIR} ; SELL AS c WITHIN 1 hour", select="NEXT *"),
     ceql("one hour, LAST of an order", f"{PAIR} FILTER {ORDER} WITHIN 1 hour", select="LAST *"),
 )  # fmt: skip
 

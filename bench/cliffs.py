@@ -1,10 +1,10 @@
 """No kind of query may be slow: `python -m bench cliffs`, or `python -m bench.cliffs WORD …` for
-the queries whose names have one of the words.
+the queries whose names contain one of the words.
 
-Each runs on one core in a process of its own that is ended after a while. Target: 2 million
-events/s, or 20 million matches/s where an event has more than ten matches. With CEREUS_THREADS=2, a
-run in two threads takes what the main one and the busiest other compute together, as if they never
-worked at once (`bench.threads`).
+Each query runs on one core, in a process of its own that is stopped after a while. The target is 2
+million events/s, or 20 million matches/s if an event has more than ten matches on average. With
+CEREUS_THREADS=2, the time of a run is the CPU time of the main thread plus that of the busiest
+other thread, as if they never worked at the same time (`bench.threads`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 """`python -m bench.compare OTHER [name …]`: this checkout against another one, side by side.
 
-Every benchmark runs in both checkouts in turn, several times, each time in a new process. Each
-figure that `bench.timing.best` measures is compared by its fastest run. OTHER is the folder of the
-other checkout, with its modules compiled. --above 1.03 lists the figures with a larger ratio, by
-their place in the benchmark. --instructions counts instead, once: what a busy machine cannot
-disturb (`bench.instructions`); --every 8 takes only every eighth figure.
+OTHER is the folder of the other checkout, with its modules compiled. Both run the queries of
+`bench.figures` in turn, each checkout in a process of its own, and every figure is printed as soon
+as it is there: CPU milliseconds of the fastest run.
+
+--instructions counts the instructions of one run instead, with valgrind's callgrind. A count is
+the same in every run, whatever else the machine does, so it shows a difference of one per cent
+where times differ by a quarter. It knows nothing of caches. Needed: valgrind with its headers, and
+a C compiler. --events 1000 takes the first events only: there the cost of a run that does not
+depend on its events is most of it.
 """
 
 from __future__ import annotations
@@ -13,99 +17,170 @@ import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
 
-from bench.instructions import instructions
+import pyarrow as pa
+
+from bench.environments import PROGRAMS, Missing
+from bench.figures import FIGURES, TABLES, Figure
+from cereus import Stream
 
 HERE = Path(__file__).resolve().parent.parent
-
-RECORD = """
-import importlib, json, sys
-import bench.timing as timing
-measure, seconds = timing.best, []
-def best(*arguments, **options):
-    seconds.append(measure(*arguments, **options))
-    return seconds[-1]
-timing.best = best
-importlib.import_module("bench." + sys.argv[1]).main()
-json.dump(seconds, open(sys.argv[2], "w"))
+ALIKE = {"PYTHONHASHSEED": "0", "CEREUS_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""What makes two runs do the same."""
+SWITCH = """
+#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void count(void) { CALLGRIND_ZERO_STATS; CALLGRIND_TOGGLE_COLLECT; }
+void done(void) { CALLGRIND_TOGGLE_COLLECT; CALLGRIND_DUMP_STATS; }
 """
+"""What Python calls: once everything is imported, and around each run that is counted."""
+
+
+class Release:
+    """A checkout that measures one query after the other, in a process of its own. With a folder it
+    counts instructions; the counts of each function are kept there for callgrind_annotate."""
+
+    def __init__(self, checkout: Path, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.dumps = 0
+        self.process = subprocess.Popen(
+            self._command(),
+            env=os.environ | ALIKE | {"PYTHONPATH": str(checkout / "src")},
+            cwd=checkout,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def _command(self) -> list[str]:
+        python = [sys.executable, str(PROGRAMS / "release.py")]
+        if self.folder is None:
+            return python
+        self.folder.mkdir(parents=True, exist_ok=True)
+        switch = str(self.folder / "switch.so")
+        compiler = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", switch]
+        subprocess.run(compiler, input=SWITCH, text=True, check=True)
+        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no"]
+        return [*valgrind, f"--callgrind-out-file={self.folder}/dump", *python, switch]
+
+    def __enter__(self) -> Release:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.process.communicate()
+
+    def measure(self, figure: Figure, path: Path, events: int | None = None) -> float | None:
+        """CPU milliseconds, or millions of instructions; None where it cannot run the query."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        case = [figure.dialect, figure.text, _columns(figure.stream), figure.options,
+                figure.method, str(path), events]  # fmt: skip
+        print(json.dumps(case), file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise Missing(f"its process ended at {figure.name!r}")
+        seconds: float | None = json.loads(answer)
+        if seconds is None:
+            return None
+        return 1e3 * seconds if self.folder is None else self._counted(self.folder)
+
+    def _counted(self, folder: Path) -> float:
+        self.dumps += 1
+        dump = (folder / f"dump.{self.dumps}").read_text()
+        found = re.search(r"^(?:totals|summary): (\d+)", dump, re.MULTILINE)
+        assert found is not None, "callgrind wrote no total"
+        return int(found[1]) / 1e6
+
+
+def _columns(stream: Stream) -> dict[str, object]:
+    """A stream as what any release takes."""
+    given = {"type": stream.type, "time": stream.time, "unit": stream.unit, "keys": stream.keys}
+    return {name: value for name, value in given.items() if value}
+
+
+class Pair(NamedTuple):
+    """A figure of both checkouts."""
+
+    name: str
+    old: float
+    new: float
+
+    @property
+    def ratio(self) -> float:
+        return self.new / self.old
+
+
+def pairs(
+    figures: Iterable[Figure], old: Release, new: Release, events: int | None = None, runs: int = 1
+) -> Iterator[Pair]:
+    """Each figure that both know: the least of several runs that take turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        for figure in figures:
+            path = _written(figure.table, Path(folder))
+            both = [
+                (old.measure(figure, path, events), new.measure(figure, path, events))
+                for _ in range(runs)
+            ]
+            before, after = zip(*both, strict=True)
+            if None not in both[0]:
+                yield Pair(figure.name, min(before), min(after))
+
+
+def _written(table: str, folder: Path) -> Path:
+    path = folder / table
+    if not path.exists():
+        events = TABLES[table]()
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, events.schema) as writer:
+            writer.write_table(events)
+    return path
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare this checkout with another one.")
     parser.add_argument("other", type=Path)
-    parser.add_argument("names", nargs="*", default=["stocks", "correlation"])
-    parser.add_argument("--runs", type=int, default=3, help="how often each benchmark runs")
-    parser.add_argument("--above", type=float, help="list the figures with a larger ratio")
-    parser.add_argument("--instructions", action="store_true", help="count, instead of timing")
-    parser.add_argument("--every", type=int, default=1, help="count one figure in so many")
+    parser.add_argument("names", nargs="*", choices=[[], *FIGURES], help="by default all")
+    parser.add_argument("--runs", type=int, default=3, help="how often each figure is timed")
+    parser.add_argument("--events", type=int, help="take the first so many events only")
+    parser.add_argument("--only", default="", help="figures whose names match")
+    parser.add_argument("--instructions", type=Path, metavar="FOLDER", help="count, not time")
     options = parser.parse_args()
-    print(f"{'':16} {'figures':>8} {'new/old, mean':>14} {'best':>7} {'worst':>7}")
-    for name in options.names:
-        other = options.other.resolve()
-        try:
-            if options.instructions:
-                pairs = counted(name, other, options.every)
-            else:
-                pairs = compared(name, other, options.runs)
-        except ValueError as error:
-            print(f"{name:16} {error}", flush=True)
-            continue
-        print(line(name, [new / old for new, old in pairs.values()]), flush=True)
-        for place, (new, old) in pairs.items():
-            if options.above is not None and new / old > options.above:
-                unit = "M instructions" if options.instructions else "ms"
-                print(f"  figure {place:<4} {new / old:.3f} ({old:.2f} → {new:.2f} {unit})")
+    counts: Path | None = options.instructions
+    runs = 1 if counts else options.runs
+    with ExitStack() as both:
+        old, new = (
+            both.enter_context(Release(checkout.resolve(), counts and counts.resolve() / name))
+            for name, checkout in (("old", options.other), ("new", HERE))
+        )
+        for name in options.names or FIGURES:
+            chosen = (each for each in FIGURES[name]() if re.search(options.only, each.name))
+            _report(name, pairs(chosen, old, new, options.events, runs))
 
 
-def counted(name: str, other: Path, every: int) -> dict[int, tuple[float, float]]:
-    """New and old millions of instructions of some figures, by their place."""
-    old, new = instructions(name, other, every), instructions(name, HERE, every)
-    _as_many(old, new)
-    return {1 + every * k: pair for k, pair in enumerate(zip(new, old, strict=True))}
-
-
-def compared(name: str, other: Path, runs: int) -> dict[int, tuple[float, float]]:
-    """New and old milliseconds of each figure, by its place."""
-    new, old = [], []
-    for _ in range(runs):
-        old.append(figures(name, other))
-        new.append(figures(name, HERE))
-    _as_many(old[0], new[0])
-    fastest = zip(map(min, zip(*new, strict=True)), map(min, zip(*old, strict=True)), strict=True)
-    return {place: pair for place, pair in enumerate(fastest, 1) if pair[1] > 0}
-
-
-def _as_many(old: list[float], new: list[float]) -> None:
-    if len(old) != len(new):
-        raise ValueError(f"{len(old)} figures there, {len(new)} here: not compared")
-
-
-def figures(name: str, checkout: Path) -> list[float]:
-    """The milliseconds that one run of a benchmark measures, in their order."""
-    output = Path(os.environ.get("TMPDIR", "/tmp")) / f"bench-{os.getpid()}.json"
-    paths = os.pathsep.join([str(checkout / "src"), str(checkout)])
-    command = [sys.executable, "-c", RECORD, name, str(output)]
-    subprocess.run(
-        command,
-        cwd=checkout,
-        env=os.environ | {"PYTHONPATH": paths},
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
-    seconds: list[float] = json.loads(output.read_text())
-    output.unlink()
-    return [1e3 * each for each in seconds]
-
-
-def line(name: str, found: list[float]) -> str:
-    if not found:
-        return f"{name:16} measures nothing with bench.timing.best"
-    mean = math.exp(sum(map(math.log, found)) / len(found))
-    return f"{name:16} {len(found):8} {mean:14.3f} {min(found):7.2f} {max(found):7.2f}"
+def _report(name: str, found: Iterator[Pair]) -> None:
+    ratios = []
+    for pair in found:
+        print(f"{name:12} {pair.name:44} {pair.old:10.2f} {pair.new:10.2f} {pair.ratio:6.3f}",
+              flush=True)  # fmt: skip
+        ratios.append(pair.ratio)
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"{name:12} {len(ratios)} figures, new/old: mean {mean:.3f}, least {min(ratios):.3f},"
+              f" greatest {max(ratios):.3f}\n", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The stock stream of the papers where it is at hand, else a generated one of the same shape."""
+"""The stock stream of the papers if it is available, else a generated stream of the same shape."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How work grows: what a run costs as a power of one size, and the power that is expected.
+"""How work grows: the cost of a run as a power of one size, and the power that is expected.
 
-`bench.scaling` measures seconds, `tests/test_laws.py` counts steps and nodes on fewer events.
+`bench.scaling` measures seconds. `tests/test_laws.py` counts steps and nodes on fewer events.
 """
 
 from __future__ import annotations

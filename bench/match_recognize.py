@@ -1,12 +1,11 @@
 """How fast MATCH_RECOGNIZE runs, from Arrow to Arrow: `python -m bench.match_recognize [ROWS]`.
 
-On one core, by CPU time, the best of several runs: over the stock stream, and over generated rows
-in 1, 100 and 100,000 partitions, whose rows come in bursts of ten or (random keys) one by one, or
-sorted by key.
-Beside each stands how long the conditions alone take in the same run: what a slow moment of the
-machine does to one, it does to the other. `A+ B` without any B shows that the cost is linear: ten
-times the rows may take eleven times as long, and read ten times as many rows. Other engines are in
-`bench.match_recognize_others`.
+It measures CPU time on one core, the best of several runs, over the stock stream and over generated
+rows. The generated rows have 1, 100 and 100,000 partitions, and come in bursts of ten, one by one
+(random keys), or sorted by key. Beside each figure it prints the time of the conditions alone in
+the same run, because a slow moment of the machine affects both. `A+ B` without any B shows that the
+cost is linear: ten times the rows may take eleven times as long, and read ten times as many rows.
+Other engines are in `bench.match_recognize_others`.
 """
 
 from __future__ import annotations

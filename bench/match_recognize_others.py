@@ -1,16 +1,16 @@
-"""MATCH_RECOGNIZE here and elsewhere, side by side in one run over the same trades:
+"""Compare MATCH_RECOGNIZE with other engines, in one run over the same trades:
 
     python -m bench.match_recognize_others [ROWS [SECONDS [NAME …]]]
 
-Falls and the recovery behind them (`strt down+ up`, SKIP TO LAST up), per symbol. Beside Cereus:
-`pandas-match-recognize`, Flink CEP and Flink SQL, a loop in Python, DuckDB where the installed
-release has the clause, and the SQL with window functions that people write by hand, on DuckDB and
-on Spark. Each engine runs alone, on one core, in a process of its own that may take SECONDS
-(`other_engines/`), and has its table in memory when the clock starts (Flink SQL: a CSV file). CPU
-time, the best of several runs. Slow engines get fewer rows; what they find must be as many matches
-as Cereus finds in those, and the run fails where it is not. Engines that are not of this
-environment get one of their own under bench/results, made with pip; one that cannot be installed or
-run says why. NAMEs choose among the engines.
+The query finds falls and the recovery after them (`strt down+ up`, SKIP TO LAST up), per symbol.
+The other engines are `pandas-match-recognize`, Flink CEP and Flink SQL, a loop in Python, DuckDB if
+the installed release has the clause, and SQL with window functions as people write it by hand, on
+DuckDB and on Spark. Each engine runs alone, on one core, in a process of its own that may take
+SECONDS (`other_engines/`). Its table is in memory when the clock starts (Flink SQL: a CSV file).
+Figures are CPU time, the best of several runs. Slow engines get fewer rows. The run fails if an
+engine does not find as many matches as Cereus in the same rows. An engine that is not in this
+environment gets one of its own under bench/results, made with pip; if it cannot be installed or
+run, the row says why. NAMEs choose among the engines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fifty million events through a query with a window: memory must stay flat."""
+"""Push fifty million events through a query with a window: memory must stay flat."""
 
 from __future__ import annotations
 

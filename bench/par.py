@@ -1,13 +1,12 @@
 """How fast PAR programs run, end to end from Arrow: `python -m bench.par [EVENTS]`.
 
-Programs of ten operators, on one core, events in one table. Rates are by CPU time, the best of
-five runs, because machines are shared and noisy.
+Programs of ten operators, on one core, events in one table. Figures are CPU time, the best of five
+runs, because machines are shared and noisy.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,9 @@ PROGRAM = (
 CONDITION = PROGRAM.replace("SELL[sold]", "SELL(price > 90)[sold]")
 TYPES = ("BUY", "SELL", "CANCEL", "HALT", "QUOTE")
 
-Cases = Mapping[str, tuple[cereus.Stream, dict[str, Any]]]
+Cases = dict[str, tuple[cereus.Stream, dict[str, Any]]]
+PLAIN: Cases = {"no time": (cereus.Stream(), {}), "time": (cereus.Stream(time="ts"), {})}
+KEYED: Cases = {"time, 1,000 keys": (cereus.Stream(time="ts", keys="key"), {})}
 
 
 def events(count: int, *, encoded: bool) -> pa.Table:
@@ -60,15 +61,10 @@ def report(text: str, dialect: str, table: pa.Table, cases: Cases) -> None:
 
 
 def main(count: int = 10_000_000) -> None:
-    plain: Cases = {
-        "no time": (cereus.Stream(), {}),
-        "time": (cereus.Stream(time="ts"), {}),
-    }
-    keyed: Cases = {"time, 1,000 keys": (cereus.Stream(time="ts", keys="key"), {})}
     for encoded in (True, False):
         table = events(count, encoded=encoded)
-        report(PROGRAM, "par", table, plain)
-        report(CONDITION, "par", table, {**plain, **keyed})
+        report(PROGRAM, "par", table, PLAIN)
+        report(CONDITION, "par", table, PLAIN | KEYED)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Cereus beside other engines, in one run: `python -m bench --peers`, or `python -m bench.peers`.
+"""Compare Cereus with other engines in one run: `python -m bench --peers` or `bench.peers`.
 
-CORE runs CEQL's own stock queries; the engines with MATCH_RECOGNIZE, and those that have to do
-without it, answer one question over trades (`bench.match_recognize_others`). Each engine has an
-environment of its own; one that cannot be had is named with the reason.
+CORE runs its own stock queries in CEQL. The engines with MATCH_RECOGNIZE, and those without it,
+answer one question over trades (`bench.match_recognize_others`). Each engine has an environment of
+its own. If an engine cannot be installed, the page names it with the reason.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ CORE_QUERIES = {
     "3 names, SELL or BUY, 1 s": sequence(3, "1000 [stock_time]", either=True),
 }
 CORE_TEXT = """
-The stock queries of CORE's own evaluation, sequences by name, in the same text, over the same
-events, on one core. CORE has its events as objects in memory when the clock starts, and writes its
-matches into a text; Cereus reads Arrow and writes Arrow.
+The stock queries of CORE's own evaluation: sequences by name, the same text over the same events,
+on one core. CORE has its events as objects in memory when the clock starts, and returns its matches
+as text. Cereus reads Arrow and writes Arrow.
 """
 CLAUSE_TEXT = """
-Falls and the recovery behind them, per symbol, over a million trades of 100 symbols (slow engines
-get fewer rows), each engine alone on one core, CPU time with that of the processes it starts. Flink
-CEP has no interface in Python and runs as a program in Java; Flink SQL's clause runs on it.
+Falls and the recovery after them, per symbol, over a million trades of 100 symbols (slow engines
+get fewer rows). Each engine runs alone on one core. CPU time includes the processes that it starts.
+Flink CEP has no Python interface, so it runs as a Java program; the clause of Flink SQL runs on it.
 """
 
 

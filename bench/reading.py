@@ -1,8 +1,8 @@
 """Parquet → matches, against reading the columns with pyarrow alone: `python -m bench reading`.
 
-Target for selective patterns: within 1.5 times. CPU time, as everywhere here, and the best of some
-runs; where bounds of row groups show that they cannot matter, less than all is read. `coded` is
-pyarrow when it reads texts as dictionaries, which costs it less than to read them as texts.
+The target for selective patterns is at most 1.5 times. Figures are CPU time, the best of some runs.
+If the bounds of row groups show that a group cannot matter, it is not read. `coded` is pyarrow
+reading texts as dictionaries, which is cheaper for it than reading them as texts.
 """
 
 from __future__ import annotations

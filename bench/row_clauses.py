@@ -1,5 +1,6 @@
-"""Further row patterns of `bench.row_patterns`: what people write beside the plain ones, and all
-of it that may be slow."""
+"""More row patterns for `bench.row_patterns`: less common clauses that people write, and every kind
+that may be slow.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A thousand rules on one stream: together, and one by one.
 
-Ten shapes of alerts, a hundred rules of each, which differ in names and thresholds. Few events
-pass the tests of a rule, as in rules that people want to be told about.
+Ten shapes of alerts, a hundred rules of each, with different names and thresholds. Few events pass
+the tests of a rule, as is usual for alerts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """SASE+ on one core: an equivalence test over 100 to 100,000 symbols, skip-till-next-match, and the
-running average of the paper's stock queries.
+running average of the stock queries of the paper.
 
 Target: 5 million events/s, from Arrow to Arrow.
 """

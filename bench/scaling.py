@@ -1,5 +1,6 @@
-"""Scaling laws, measured: `python -m bench scaling`. A law whose power is worse than expected by
-more than a tolerance fails the run."""
+"""Measure the scaling laws: `python -m bench scaling`. The run fails if the power of a law is worse
+than expected by more than a tolerance.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from cereus.bench.page import ResultSection, Row
 TOLERANCE = 0.15
 """What caches, and a machine that is shared, may add to a power."""
 TEXT = """
-What a run costs as a power of one size, fitted over the larger half of the sizes: CPU time, the
-best of several runs that take turns. Each law states the power that is expected, and the benchmark
-fails where the measured one is worse by more than 0.15. The same laws are tests on counted steps
-and nodes (`tests/test_laws.py`), where no clock is involved.
+The cost of a run as a power of one size, fitted over the larger half of the sizes. The cost is CPU
+time, the best of several runs in turns. Each law states the power that is expected. The benchmark
+fails if the measured power is worse by more than 0.15. `tests/test_laws.py` checks the same laws on
+counted steps and nodes, without a clock.
 """
 
 

@@ -3,9 +3,9 @@
     python -m bench.soak [MILLIONS [NAME …]]
 
 Each recognizer runs in a process of its own. After the first fifth of the events nothing may grow:
-not the memory of the process, not the bytes of a snapshot (all that is remembered), not the steps,
-nodes and CPU seconds of a push; what grows is named, and the run fails. The figures go to
-bench/results/soak.json. `tests/safety/test_soak.py` has the same on fewer events, counted.
+not the memory of the process, not the state (the bytes of a snapshot), not the steps, nodes and CPU
+seconds of a push. If something grows, the run names it and fails. The figures go to
+bench/results/soak.json. `tests/safety/test_soak.py` does the same on fewer events, with counts.
 """
 
 from __future__ import annotations

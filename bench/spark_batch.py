@@ -1,14 +1,14 @@
-"""Spark batch: events per second, next to the floor that Spark sets.
+"""Spark batch: events per second, compared with the floor that Spark sets.
 
     python -m bench.spark_batch --rows 20000000 --keys 1 100 100000
 
-The floor is the same job without matching: read the columns, shuffle by key, sort, count.
-`match` is given the same rows (nothing is filtered before the shuffle); `pushed` lets Catalyst
-drop the events that cannot matter. With one key, `sliced` cuts it into slices of time. `both` are
-the two queries in one pass.
+The floor is the same job without matching: read the columns, shuffle by key, sort, count. `match`
+gets the same rows (nothing is filtered before the shuffle). `pushed` lets Catalyst drop the events
+that cannot matter. With one key, `sliced` cuts it into slices of time. `both` runs the two queries
+in one pass.
 
-Seconds are those of the clock; CPU seconds are those of Spark and its Python workers together, and
-say the same on a machine that others use as well (on Linux, where /proc tells them).
+Seconds are elapsed time. CPU seconds are those of Spark and its Python workers together (on Linux,
+from /proc); they are comparable on a busy machine too.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""Spark live: how soon a match is there, with state and checkpoints on.
+"""Spark live: how soon a match is emitted, with state and checkpoints on.
 
     python -m bench.spark_latency --rate 20000 --seconds 60
 
-Every tenth of a second a file with the events of that time appears in a folder. They are matched
-(with --eager as soon as they come, otherwise when Spark's watermark has passed them), and the
-matches written as Parquet. The latency of a match is the time from the file with its last event to
-the commit of the file that holds it, as far as the sink's log tells; the first seconds, in which
-Spark and the workers start and the JVM compiles its byte code, are not counted. It is one and a
-half micro-batches with --eager and two and a half without, so what these take is told as well, and
-their CPU seconds, which say the same on a machine that others use.
+Every tenth of a second a file with the events of that time appears in a folder. The stream matches
+them, and writes the matches as Parquet. With --eager it matches events as soon as they come,
+otherwise when the watermark of Spark has passed them. The latency of a match is the time from the
+file with its last event to the commit of the file that contains the match, from the log of the
+sink. The first seconds do not count: Spark and the workers start, and the JVM compiles its byte
+code. The latency is one and a half micro-batches with --eager and two and a half without. So the
+benchmark also prints the time of a micro-batch and its CPU seconds, which are comparable on a busy
+machine too.
 """
 
 from __future__ import annotations

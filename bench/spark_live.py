@@ -2,26 +2,26 @@
 
     python -m bench.spark_live --rows 5000000 --keys 1000 10000
 
-Files of events are read, one for each core in a micro-batch, matched, and the matches written as
-Parquet. The first micro-batches are not counted (column `warm`): Spark and the workers start, and
-the JVM compiles its byte code. They are over when the last ten of them have spent less than a tenth
-of the JVM's CPU time on that. A run that does not get there counts the last third, marked with `<`:
-a stream that goes on is faster. --warm sets the number.
+The stream reads files of events, one for each core in a micro-batch, matches them, and writes the
+matches as Parquet. The first micro-batches do not count (column `warm`): Spark and the workers
+start, and the JVM compiles its byte code. The warm-up is over when the JVM has spent less than a
+tenth of its CPU time on compiling in the last ten micro-batches. If a run does not get there, its
+last third counts, marked with `<`: a longer stream is faster. --warm sets the number.
 
-Seconds are those of the clock. CPU seconds are those of the JVM and of the Python workers, per
-micro-batch, and say the same on a machine that others use as well: two quiet cores do up to twice
-the events of a CPU second. What the JVM spends on compiling its byte code is told apart (JIT), and
-not counted; what it spends on collecting garbage (GC) is told apart, and counted.
+Seconds are elapsed time. CPU seconds are those of the JVM and of the Python workers, per
+micro-batch; they are comparable on a busy machine too. Two quiet cores read up to twice the events
+of a CPU second. The time of the JVM compiler (JIT) is shown separately, and not counted. The time
+of garbage collection (GC) is shown separately, and counted.
 
-The stream is matched as `match` does it by itself: Spark drops the events that cannot matter before
-it hands them to Python. Three of the twelve types take part in the pattern. With --all-events every
-event is handed over, as for a pattern in which all of them count. With --floor the same stream is
-measured without matching: all its events are read, handed to Python, shuffled and given to a
-stateful operator that keeps and emits nothing. It is what Spark itself takes. With --rules 1000 so
-many rules of ten shapes are matched in place of the query, with thresholds that few events pass.
+The stream is matched with the defaults of `match`: Spark drops the events that cannot matter before
+it hands events to Python. Three of the twelve types are in the pattern. --all-events hands every
+event to Python, as for a pattern in which all of them count. --floor measures the same stream
+without matching: all events are read, handed to Python, shuffled, and given to a stateful operator
+that keeps and emits nothing. This is the cost of Spark itself. --rules 1000 matches that many rules
+of ten shapes in place of the query, with thresholds that few events pass.
 
-`state MB` is what the buckets hold at the end. What RocksDB has in memory (--phases) is something
-else: a write buffer keeps what was overwritten and deleted until it is flushed.
+`state MB` is the size of the buckets at the end. The memory of RocksDB (--phases) is something
+else: a write buffer keeps overwritten and deleted data until it is flushed.
 """
 
 from __future__ import annotations
@@ -287,14 +287,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
-    parser.add_argument("--warm", type=int, help="micro-batches that do not count")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="that a stream may take")
+    parser.add_argument("--warm", type=int, help="micro-batches at the start that do not count")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="how long a stream may run")
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
+    parser.add_argument("--buckets", type=int, help="number of buckets; default: that of match")
     parser.add_argument("--all-events", action="store_true", help="hand every event to Python")
     parser.add_argument("--floor", action="store_true", help="the same without matching")
-    parser.add_argument("--rules", type=int, help="so many rules in place of the query")
-    parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
+    parser.add_argument("--rules", type=int, help="match this many rules instead of the query")
+    parser.add_argument("--phases", action="store_true", help="time of each step of Spark")
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
     arguments = parser.parse_args()

@@ -1,25 +1,27 @@
-"""Spark batch next to what people write instead, as multiples of the floor, in one run.
+"""Spark batch, compared with what people write instead, as multiples of the floor, in one run.
 
     python -m bench.spark_others --rows 20000000 --keys 1 100 100000
 
-An event of one kind, and one of another kind of the same key within a window after it: all pairs.
+The query finds all pairs of an event of one kind, and a later event of another kind with the same
+key within a window.
 
     floor          read, shuffle by key, sort, count
-    cereus         `cs.match`, as it decides by itself
-    self-join      the pairs by a join on the key and a range of times
-    window         by a list of the earlier events in a range window of SQL, exploded
-    applyInPandas  by a loop over the events of a key, written by hand
-    Flink SQL      by a join over a CSV file in batch mode
-    Flink interval by an interval join in streaming mode
-    Flink CEP      by `followedByAny` within the window, in Java, over the same file
+    cereus         `cs.match` with its defaults
+    self-join      a join on the key and a range of times
+    window         a list of the earlier events in a range window of SQL, exploded
+    applyInPandas  a loop over the events of a key, written by hand
+    Flink SQL      a join over a CSV file in batch mode
+    Flink interval an interval join in streaming mode
+    Flink CEP      `followedByAny` within the window, in Java, over the same file
 
-Flink runs in an environment that is made for it; where that cannot be made, the row says why. Its
-MATCH_RECOGNIZE finds one pair for each beginning, not all. A run of Flink starts a JVM, and its
-seconds are those of the whole JVM; of Spark's, its compiler of byte code is left out.
+Flink runs in an environment that is made for it; if it cannot be made, the row says why.
+MATCH_RECOGNIZE of Flink finds one pair for each beginning, not all, so it is not here. A run of
+Flink starts a JVM, and its seconds are those of the whole JVM. For Spark, the time of the JVM
+compiler is left out.
 
-All of them find the same number of pairs, or the run stops. `uniform` keys have the same number of
-events; `skewed` are those of which one has 90 %. What takes more than --limit CPU seconds is
-stopped, and the row says so; --without leaves jobs out.
+All methods must find the same number of pairs, or the run stops. `uniform` keys have equally many
+events. With `skewed` keys, one key has 90 % of the events. A job that takes more than --limit CPU
+seconds is stopped, and the row says so. --without leaves jobs out.
 """
 
 from __future__ import annotations
@@ -190,7 +192,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
-    parser.add_argument("--spread", nargs="+", choices=SPREADS, default=SPREADS, help="of keys")
+    parser.add_argument(
+        "--spread",
+        nargs="+",
+        choices=SPREADS,
+        default=SPREADS,
+        help="how events are spread over keys",
+    )
     parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds that a job may take")

@@ -3,11 +3,11 @@
     python -m bench.spark_rules batch
     python -m bench.spark_rules live
 
-The rules are those of `bench.spark_live --rules`: ten shapes, by the types of their events, which
-differ in thresholds that few events pass. Together they are one `match` of history, or one
-`match_rules` of a stream. One by one they are jobs, or live queries, of their own: one rule of each
-shape is run so (--sample), each alone, and what they take is scaled to all of them. CPU seconds
-are those of the JVM without its compiler of byte code, of the Python workers, and of this process.
+The rules are those of `bench.spark_live --rules`: ten shapes, which differ in the types of their
+events, with thresholds that few events pass. Together they are one `match` of history, or one
+`match_rules` of a stream. One by one, each is a job or a live query of its own: one rule of each
+shape runs alone (--sample), and the time is scaled to all rules. CPU seconds are those of the JVM
+without its compiler, of the Python workers, and of this process.
 """
 
 from __future__ import annotations
@@ -100,7 +100,9 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=10, help="rules that are run one by one")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
-    parser.add_argument("--warm", type=int, default=3, help="micro-batches that do not count")
+    parser.add_argument(
+        "--warm", type=int, default=3, help="micro-batches at the start that do not count"
+    )
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     options = parser.parse_args()

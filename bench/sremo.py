@@ -1,6 +1,6 @@
-"""The stock patterns of the SRT paper in SREMO text, next to the same in CEQL.
+"""The stock patterns of the SRT paper in SREMO, compared with the same patterns in CEQL.
 
-Target: those of `bench.correlation`; the two languages within noise of each other.
+Target: those of `bench.correlation`; the two languages are equally fast, within noise.
 """
 
 from __future__ import annotations

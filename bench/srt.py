@@ -1,7 +1,7 @@
-"""The experiments of the SRT paper (§7, Fig. 6 to 10) repeated: `python -m bench srt`.
+"""The experiments of the SRT paper (§7, Fig. 6 to 10): `python -m bench srt`.
 
-Sequences with conditions between events, by length and by window; with iterations; with iterations
-inside iterations; with other operators. Stocks are the papers' where they are at hand, the two
+Sequences with conditions between events, by length and by window; with iterations; with nested
+iterations; with other operators. The stocks are those of the papers if they are available. The two
 other streams are generated to the published shapes.
 """
 
@@ -25,11 +25,11 @@ NAMES = ("INTC", "RIMM", "QQQ", "IPIX", "AMAT", "CSCO", "YHOO", "DELL", "ORCL", 
          "RIMM", "QQQ", "IPIX", "AMAT", "CSCO")  # fmt: skip
 SECONDS = cereus.Stream(type="type", time="ts", unit="s")
 TEXT = """
-Each pattern has a condition between its first and its last event, and every further group of three
-(four, where iterations are nested) adds one. All matches are listed (skip till any match); where
-there are more than five million they are counted (`counted`). CPU time on one core; the floor reads
-and tests the same events. The paper's own figures are pictures and were taken on another machine,
-so they are not repeated here.
+Each pattern has a condition between its first and its last event. Every further group of three
+events (four, if iterations are nested) adds one. All matches are listed (skip till any match); if
+there are more than five million, they are counted (`counted`). Figures are CPU time on one core.
+The floor reads and tests the same events. The paper shows its own figures as pictures, from another
+machine, so they are not repeated here.
 """
 
 

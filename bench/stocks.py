@@ -1,7 +1,7 @@
-"""Register-free stock queries: sequences by name, Kleene plus, OR, partitions; memory and windows.
+"""Stock queries without registers: sequences by name, Kleene plus, OR, keys; memory and windows.
 
 Targets: 15 M events/s below 100,000 matches; above, 30 M matches/s chunk by chunk and 10 M/s as
-one table; a window ten times as large costs less than three times as much when nothing is listed.
+one table; a window ten times as large costs less than three times as much if nothing is listed.
 """
 
 from __future__ import annotations

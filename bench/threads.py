@@ -1,17 +1,17 @@
-"""One thread against several: `python -m bench threads`, or `python -m bench.threads 4 WORD …` for
-so many threads and the queries whose names have one of the words; `--clock` for a machine that has
-nothing else to do, `--small` for short runs there.
+"""Compare one thread with several: `python -m bench threads`. `python -m bench.threads 4 WORD …`
+takes 4 threads and the queries whose names contain one of the words. `--clock` is for a machine
+with nothing else to do, and `--small` for short runs there.
 
-The stock stream comes many times over, one after the other, so that runs take longer than 50 ms.
-The clock says little on a machine that is busy with other things, so what each thread computes is
-measured. With more than one thread a run takes at most as long as the main thread and the busiest
-worker together, as if they never worked at once (`at least` so many times as fast), and no less
-than all of them divided by the number of threads (`at best`). Target with two: 1.7 times.
+The stock stream is repeated many times, so that runs take longer than 50 ms. Elapsed time says
+little on a busy machine, so the benchmark measures the CPU time of each thread. A run with several
+threads takes at most the time of the main thread and the busiest worker together, as if they never
+worked at the same time (column `at least`). It takes no less than the time of all threads divided
+by their number (column `at best`). The target with two threads is a speed-up of 1.7.
 
-`--clock` measures what the clock says instead: one thread and several take turns, and the best of
-their runs counts. Beside it stands what the machine gave two threads at the time that shared
-nothing at all: less than twice as much where others were using it. `--small` does so with the
-stream cut to fewer and fewer events, down to where the default must not be slower than one thread.
+`--clock` measures elapsed time instead: one thread and several threads run in turns, and the best
+run of each counts. Beside it stands the speed-up of two threads that share nothing, measured at the
+same time: it is less than 2 if others use the machine. `--small` does this with fewer and fewer
+events, down to runs in which the default must not be slower than one thread.
 """
 
 from __future__ import annotations

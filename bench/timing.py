@@ -1,4 +1,4 @@
-"""How long the parts of a run take: reading and testing, the kernel, listing; on one core."""
+"""How long the parts of a run take, on one core: reading and testing, the kernel, listing."""
 
 from __future__ import annotations
 

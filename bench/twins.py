@@ -1,5 +1,6 @@
-"""Made-up streams of the shapes of those that the SRT paper measures with (§7), beside the stocks:
-loads of plugs in smart homes, and taxi trips. Everything is drawn from a seed."""
+"""Generated streams with the shapes of those in the SRT paper (§7), beside the stocks: loads of
+plugs in smart homes, and taxi trips. Everything is generated from a seed.
+"""
 
 from __future__ import annotations
 

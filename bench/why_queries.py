@@ -1,5 +1,4 @@
-"""Queries with few or no matches in a stream of stock events, in every language: what `why` is
-asked about."""
+"""Queries with few or no matches in the stock stream, in every language, for `bench.why`."""
 
 from __future__ import annotations
 

@@ -125,6 +125,7 @@ SREMO = {
     ),
     "SREMO, any of any, 100 deep": sremo(nested(100, "any(", "{A:}", ", {B:})")),
     "SREMO, + behind +, 90 times": sremo("{A:}" + "+" * 90),
+    "SREMO, 40 stars side by side": sremo(" & ".join(["({A:} . {B:})*"] * 40)),
     "SREMO, next in next, 30 deep": sremo(nested(30, "next({A:}, ", "{B:}", ")")),
     "SREMO, next of iterations, 30 deep": sremo(nested(30, "next(", "{A:}", "+)")),
     "SREMO, any of iterations, 30 deep": sremo(nested(30, "any(", "{A:}", "+)")),

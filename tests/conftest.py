@@ -18,7 +18,7 @@ from hypothesis.internal.conjecture import providers
 import cereus.engine
 from tests.golden import UPDATE, Golden
 from tests.spark_home import use_spark_home
-from tests.volume import LONG, volume
+from tests.volume import LONG, draws_more, volume
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,9 +91,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Only what compares golden files is run to update them. Tests named on the command line are
-    run. Of others, CEREUS_TEST_LONG=1 runs those that draw more cases then, or are marked `long`;
-    what is the same as ever has run in `make test`. Otherwise, all but the long ones run."""
+    """Choose the tests to run. To update golden files: those that compare golden files. Tests that
+    are named on the command line always run. With CEREUS_TEST_LONG=1: those that are marked `long`
+    or draw more cases than in `make test`, where the others have run. Otherwise: all but the long
+    ones."""
     if config.getoption(UPDATE):
         _keep(config, items, lambda item: "golden" in getattr(item, "fixturenames", ()))
     elif not any("::" in name for name in config.args):
@@ -116,14 +117,14 @@ def _is_long(item: pytest.Item) -> bool:
 def _draws_more(item: pytest.Item) -> bool:
     return (
         _is_long(item)
-        or is_hypothesis_test(getattr(item, "obj", None))
-        or "volume(" in _source(item.path)
+        or _draws_more_in(item.path)
+        or (is_hypothesis_test(getattr(item, "obj", None)) and _draws_more_in(Path(__file__)))
     )
 
 
 @cache
-def _source(file: Path) -> str:
-    return file.read_text()
+def _draws_more_in(file: Path) -> bool:
+    return draws_more(file.read_text())
 
 
 @pytest.fixture(scope="session")

@@ -81,6 +81,7 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "SREMO, 100 registers": ANSWER,
     "SREMO, any of any, 100 deep": ANSWER,
     "SREMO, + behind +, 90 times": ANSWER,
+    "SREMO, 40 stars side by side": LimitError,
     "SREMO, next in next, 30 deep": LimitError,
     "SREMO, next of iterations, 30 deep": LimitError,
     "SREMO, any of iterations, 30 deep": LimitError,

@@ -16,6 +16,8 @@ import pytest
 import cereus
 from cereus import Stream
 from cereus.errors import CereusError, DataError, QuerySyntaxError, RefusedError, SnapshotError
+from cereus.show import timeline
+from cereus.spark import match, merge_into
 
 TEXT = "SELECT * FROM S WHERE A ; B"
 EVENTS = pa.table({"type": ["A", "B", "A", "B"], "k": [1, 1, 1, 1]})
@@ -65,6 +67,16 @@ SASE = "PATTERN SEQ(A a, B b)"
         (lambda: cereus.compile(TEXT).recognizer(keep_events="yes"), "keep_events= is True or"),
         (lambda: cereus.compile(TEXT).recognizer(forget_idle="no"), "forget_idle= is True or"),
         (lambda: cereus.compile(TEXT).run(EVENTS, flat="no"), "flat= is True or False, not a str"),
+        (lambda: cereus.Limits(shed="no"), "shed= is True or False, not a str"),
+        (lambda: cereus.Files("a.csv", multiline="no"), "multiline= is True or False"),
+        (lambda: cereus.Files("a.csv", infer=0), "infer= is True or False, not a int"),
+        (lambda: cereus.Files("a.csv", header=0), "header= is True, or a list"),
+        (lambda: timeline(cereus.compile(TEXT).run(EVENTS), aligned="no"), "aligned= is True or"),
+        (lambda: merge_into("t", identity=["k"], update="no"), "update= is True or False"),
+        *(
+            (lambda name=name: match(None, None, **{name: "yes"}), f"{name}= is True or False")
+            for name in ("eager", "events", "flat", "late", "push_down")
+        ),
     ],
 )
 def test_an_option_of_another_kind_is_refused(given: Callable[[], Any], said: str) -> None:

@@ -1,4 +1,4 @@
-"""docs/design.md names files and folders that exist."""
+"""docs/design.md and the pages in docs/design name files and folders that exist."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "cereus"
 DESIGN = (ROOT / "docs" / "design.md").read_text("utf-8")
+PAGES = [DESIGN, *(page.read_text("utf-8") for page in (ROOT / "docs" / "design").glob("*.md"))]
 
 
 def test_every_file_in_the_design_exists() -> None:
-    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", DESIGN))
+    named = {name for page in PAGES for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", page)}
     assert len(named) > 20
-    places = (SOURCE, ROOT)
+    places = (SOURCE, ROOT, SOURCE / "languages" / "match_recognize")
     assert [name for name in sorted(named) if not any((p / name).exists() for p in places)] == []
 
 

@@ -198,8 +198,11 @@ def test_equalities_over_all_variables_are_keys() -> None:
 
 def test_the_examples_of_the_readme_have_keys() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text()
-    second = readme.split("```python")[2]
-    assert "PARTITION BY card" in second and "PAY+" not in second
+    code = [part.split("```")[0] for part in readme.split("```python")[1:]]
+    queries = [block for block in code if "WHERE" in block]
+    assert len(queries) == 2
+    for query in queries:
+        assert "PARTITION BY" in query and "PAY+" not in query
 
 
 def test_python_says_what_the_command_line_says() -> None:
@@ -223,7 +226,9 @@ def test_what_fits_this_process_runs_here_and_says_so(cli: Cli) -> None:
     pq.write_table(table("AB"), "e.parquet")
     done = cli("run", "SELECT * WHERE A ; B WITHIN 9 seconds", "e.parquet", "--time", "ts")
     assert done.exit_code == 0
-    assert re.match(r"in this process: .* of events; --engine spark for Spark", done.stderr)
+    assert re.match(
+        r"running in this process: .* of events \(on Spark with --engine spark\)", done.stderr
+    )
 
 
 def test_as_many_matches_are_shown_as_are_asked_for(cli: Cli) -> None:

@@ -7,6 +7,7 @@ A test that also counts what it met (matches, kinds of plans) asks for a share o
 from __future__ import annotations
 
 import os
+import re
 
 LONG = os.environ.get("CEREUS_TEST_LONG", "") not in ("", "0")
 SHARE = float(os.environ.get("CEREUS_TEST_SHARE", "1"))
@@ -15,3 +16,11 @@ SHARE = float(os.environ.get("CEREUS_TEST_SHARE", "1"))
 def volume(usual: int, long: int) -> int:
     """The number of cases to draw now."""
     return max(usual, round(long * SHARE)) if LONG else usual
+
+
+_CALL = re.compile(r"\bvolume\(([\d_]+), ([\d_]+)\)")
+
+
+def draws_more(source: str) -> bool:
+    """Whether the tests of a source file draw more cases now than they do in `make test`."""
+    return any(volume(int(usual), int(long)) > int(usual) for usual, long in _CALL.findall(source))

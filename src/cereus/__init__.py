@@ -62,7 +62,7 @@ _LATER = {
     "funnel": "cereus.funnels.funnel",
     "sql": "cereus.statements",
 }
-"""Where names are that not every program asks for: they are loaded when one does."""
+"""Names that only some programs use, and their modules: each is imported when it is first used."""
 
 
 def __getattr__(name: str) -> Any:

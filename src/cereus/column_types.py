@@ -1,4 +1,4 @@
-"""The types of columns as people write them down: `price: double`."""
+"""The names of column types that users write: `price: double`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TYPE_NAMES: dict[str, pa.DataType] = {
     **dict.fromkeys(("timestamptz", "timestamp_utc"), pa.timestamp("us", "UTC")),
     "date": pa.date32(),
 }
-"""How the type of a column may be called."""
+"""The names that a user may give the type of a column."""
 
 
 DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+), *(\d+)\)", re.IGNORECASE)
 
 
 def named_schema(columns: Mapping[str, Any]) -> pa.Schema:
-    """Columns and the names of their types, `{"price": "double"}`; a mapping is a struct."""
+    """A schema from column names and type names, `{"price": "double"}`; a mapping is a struct."""
     return pa.schema([pa.field(name, named_type(kind, name)) for name, kind in columns.items()])
 
 

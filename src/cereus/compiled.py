@@ -1,8 +1,8 @@
-"""Is the hot path compiled, and the switch that runs its sources instead.
+"""Tells whether the hot path is compiled, and has the switch that runs its sources instead.
 
 A compiled module lies beside its source under the same name (`setup.py` lists them), and Python
-prefers it. With `CEREUS_PURE=1` in the environment the sources are imported even where
-compiled modules exist: that is how the tests run the same cases on both.
+prefers it. With `CEREUS_PURE=1` in the environment the sources are imported even where compiled
+modules exist: that is how the tests run the same cases on both.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PURE = os.environ.get("CEREUS_PURE", "") not in ("", "0")
 
 
 def obey_pure(package_path: Iterable[str]) -> None:
-    """With CEREUS_PURE, only `.py` files are found in the directories of a package from now on.
+    """With CEREUS_PURE, let Python find only `.py` files in the directories of a package.
 
-    To be called by the `__init__` of every package that has compiled modules.
+    The `__init__` of every package with compiled modules calls it.
     """
     if not PURE:
         return
@@ -35,20 +35,23 @@ def obey_pure(package_path: Iterable[str]) -> None:
 
 
 def is_compiled(module: str) -> bool:
-    """Importing `module` loads (or has loaded) a compiled extension."""
+    """Whether importing `module` loads (or has loaded) a compiled extension."""
     spec = importlib.util.find_spec(module)
     return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
 
 def all_or_none(package: str, modules: Iterable[str]) -> None:
-    """Refuse to run modules of a package of which some are compiled and some are not: a class of C
-    does not see what a subclass in Python overrides, and the answers would be wrong."""
+    """Refuse to run a package of which only some modules are compiled.
+
+    A compiled class does not see what a subclass in Python overrides, so the answers would be
+    wrong.
+    """
     compiled = {module: is_compiled(f"{package}.{module}") for module in modules}
     if len(set(compiled.values())) > 1:
         missing = ", ".join(module for module, is_so in compiled.items() if not is_so)
         raise ImportError(
-            f"of {package}, {missing} is not compiled and the rest is: "
-            "compile them anew (python setup.py build_ext --inplace), or remove what is compiled"
+            f"{package} is only partly compiled, {missing} is not: compile all of it again "
+            "(python setup.py build_ext --inplace), or remove the compiled modules"
         )
 
 

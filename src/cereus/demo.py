@@ -20,7 +20,7 @@ TICKERS = (
     *("SPY", "ORCL", "CSCO", "NFLX", "RIMM", "DELL", "YHOO", "AMAT", "IBM", "JPM"),
     *("BAC", "GE", "F", "PFE", "KO", "DIS", "XOM", "WMT", "BA", "IPIX"),
 )
-"""The most active first: activity falls off as Zipf's law has it."""
+"""The symbols, the most active first; activity falls off by Zipf's law."""
 
 OPENING = datetime(2025, 3, 3, 9, 30)
 DAY_SECONDS = 6.5 * 3600
@@ -42,7 +42,8 @@ STOCKS = {
 STOCK_EVENTS = 224_473
 STOCK_SHARES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.99, 1.0)
 STOCK_MINUTES = (421, 571, 574, 589, 615, 644, 677, 721, 796, 860, 904, 940, 960, 982, 1200)
-"""By which minute of the day which share of the day's events has come: busy after the opening."""
+"""The minute of the day by which each of the STOCK_SHARES of its events has come: it is busy after
+the opening."""
 
 DAY_MS = 24 * 3600 * 1000
 

@@ -11,13 +11,13 @@ Span = tuple[int, int]
 MOST_BEFORE, MOST_AFTER = 200, 200
 """How much of a long line an error shows, before and after the place."""
 LONGEST_MESSAGE = 5_000
-"""How long a message or a hint is at most."""
+"""The greatest length of a message or a hint."""
 MOST_QUOTED = 300
 """How much of a word or a value an error quotes."""
 MOST_LETTERS = 100
-"""A name that is longer is no slip of another one."""
+"""A longer name is never taken for a slip of another one."""
 MOST_COMPARED = 2000
-"""So many names are compared with one that is not known."""
+"""An unknown name is compared with at most this many known names."""
 
 
 class CereusError(Exception):
@@ -37,11 +37,12 @@ class CereusError(Exception):
 
 
 class CereusWarning(UserWarning):
-    """What to know of a query: it can never match, its state grows, no event has a type of it."""
+    """Something to know about a query: it can never match, its state grows, no event has one of its
+    types."""
 
 
 class QueryError(CereusError):
-    """A query text is at fault: the message shows the line with a caret under the place."""
+    """An error in the text of a query: the message shows the line with a caret under the place."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class SnapshotError(CereusError):
 
 @contextmanager
 def about(what: str) -> Iterator[None]:
-    """Errors raised inside begin with `what` they are about."""
+    """Begin the errors raised inside with `what` they are about."""
     try:
         yield
     except CereusError as error:
@@ -116,13 +117,13 @@ def underline(text: str, span: Span) -> str:
 
 
 def shortened(text: str, most: int = MOST_QUOTED) -> str:
-    """The text, or the beginning of one that is too long for a message."""
+    """The text, cut to `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def switch(name: str, value: Any) -> bool:
-    """An option that is True or False. A text such as "no" is refused, for any text would be
-    true."""
+    """Check an option that is True or False. A text such as "no" is refused, since Python takes any
+    text for true."""
     kind = type(value)
     if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
         return bool(value)
@@ -130,7 +131,7 @@ def switch(name: str, value: Any) -> bool:
 
 
 def not_utf8(error: UnicodeDecodeError) -> DataError:
-    """For a text of the events that is none."""
+    """The error for a text in the events that is not UTF-8."""
     return DataError(
         f"the events have a text that is not UTF-8: {shortened(repr(error.object))}",
         hint="read the column as binary, or decode it from the encoding that it is in",
@@ -138,21 +139,23 @@ def not_utf8(error: UnicodeDecodeError) -> DataError:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
-    """A hint naming the known name nearest to `name`, or listing the known ones."""
+    """A hint that names the known name nearest to `name`, or lists the known ones."""
     names = sorted({each for each in known if isinstance(each, str)})
     close = nearest(name, names) if isinstance(name, str) else None
     if close is not None:
         return f"did you mean {close!r}?"
-    if names:
-        listed = [shortened(each, MOST_LETTERS) for each in names[:12]]
-        shown = ", ".join(listed) + (", …" if len(names) > 12 else "")
-        return f"known here: {shown}"
-    return None
+    return known_names(names) if names else None
+
+
+def known_names(names: Sequence[str]) -> str:
+    """A hint that lists the names, as far as there is room."""
+    listed = [shortened(each, MOST_LETTERS) for each in names[:12]]
+    return f"known here: {', '.join(listed)}" + (", …" if len(names) > 12 else "")
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name that `name` is most likely a slip of: few letters differ, or one is the
-    beginning of the other. None if none is near, or the name is too long to be a slip."""
+    beginning of the other. None if no name is near, or the name is too long to be a slip."""
     if len(name) > MOST_LETTERS:
         return None
     known = [each for each in known[:MOST_COMPARED] if len(each) <= MOST_LETTERS]
@@ -170,14 +173,14 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 
 def _begins(one: str, other: str) -> bool:
-    """`vol` for `volume`, `account_number` for `account`."""
+    """Whether one name is the beginning of the other: `vol` of `volume`."""
     short, long = sorted((one, other), key=len)
     return len(short) >= 3 and long.startswith(short)
 
 
 def distance(one: str, other: str) -> int:
     """How many letters were left out, added, changed, or swapped with the next (optimal string
-    alignment). Long texts are as far apart as they are long: they are not compared."""
+    alignment). Long texts are not compared: their distance is their length."""
     if max(len(one), len(other)) > MOST_LETTERS:
         return 0 if one == other else max(len(one), len(other))
     before: list[int] = []

@@ -1,11 +1,11 @@
-"""What a run may use."""
+"""Limits on what a run may use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Any
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, switch
 
 UNLIMITED = ("matches_per_event", "steps_per_event")
 """The limits that may be None."""
@@ -37,19 +37,20 @@ class Limits:
 
     @property
     def runs(self) -> tuple[str, int]:
-        """The limit on runs that are kept at one event, and its name, where each run is a
-        configuration and takes a step: the smaller of both limits."""
+        """The smaller of the two limits on runs at one event, and its name. It is for languages in
+        which each run is a configuration and takes a step."""
         if self.steps_per_event is None or self.configurations <= self.steps_per_event:
             return "configurations", self.configurations
         return "steps_per_event", self.steps_per_event
 
     @property
     def given(self) -> dict[str, Any]:
-        """The limits that differ from what they are by default."""
+        """The limits that differ from their defaults."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value != getattr(Limits, name)}
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "shed", switch("shed", self.shed))
         for name in ("nodes", "configurations", "states", *UNLIMITED):
             value = getattr(self, name)
             integer = isinstance(value, int) and not isinstance(value, bool) and value >= 0

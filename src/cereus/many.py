@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cereus.language.together import Running
 
 Sources = Mapping[str, Any] | Iterable[Any]
-"""Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
+"""Queries by name, or in order. Each is a text, an object, a pair of a text and its dialect, or a
 compiled query."""
 
 
@@ -40,9 +40,10 @@ def compile_many(
 ) -> QuerySet:
     """Compile several queries over the same stream, by name (or numbered "0", "1", …).
 
-    Each is a text, an object of any language, a text and its dialect, `("A ; B[X]", "par")`, or a
-    query that is compiled already. The other arguments are those of `compile`, for all that are
-    not; `params` are for texts."""
+    Each query is a text, an object of any language, a pair of a text and its dialect, `("A ; B[X]",
+    "par")`, or a compiled query. The other arguments are those of `compile`; they apply to all
+    queries that are not compiled yet. `params` are for texts.
+    """
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
     pairs = {name: _with_dialect(entry, dialect) for name, entry in _named(sources).items()}
@@ -75,7 +76,7 @@ def _named(sources: Sources) -> dict[str, Any]:
 
 
 def _with_dialect(entry: Any, dialect: str | None) -> tuple[Any, str | None]:
-    """A text and its dialect, which a pair of both declares itself."""
+    """The query and its dialect. A pair declares its own dialect, and so does a built query."""
     if isinstance(entry, tuple) and len(entry) == 2:
         return entry
     text = text_of_source(entry)  # of a built query, which may have parameters
@@ -83,7 +84,7 @@ def _with_dialect(entry: Any, dialect: str | None) -> tuple[Any, str | None]:
 
 
 def _check_stream(queries: Mapping[str, Query], name: str) -> None:
-    """The events are read once, so the queries agree on which columns are what."""
+    """Check that all queries agree on what the columns are, since the events are read once."""
     first = next(iter(queries))
     if queries[name].stream != queries[first].stream:
         raise CereusError(
@@ -119,7 +120,7 @@ class QuerySet:
         for name, batch in self._result_batches(events, runs, progress):
             batches[name].append(batch)
         notes: dict[str, list[str]] = {}
-        for name, query in self.queries.items():  # no comprehension: that is a frame in Python 3.11
+        for name, query in self.queries.items():  # a comprehension is a frame in Python 3.11
             notes[name] = query.notes(events, batches[name], above=2)
         by_name = {name: run for run in runs for name in run.names.values()}
         return {
@@ -138,7 +139,7 @@ class QuerySet:
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The same rows in record batches of bounded size, each with the name of its query."""
+        """The rows of `run` in record batches of bounded size, each with the name of its query."""
         events = source(data, self._stream, sort=sort)
         if len(self.queries) == 1:
             ((name, query),) = self.queries.items()
@@ -150,7 +151,7 @@ class QuerySet:
         return next(iter(self.queries.values())).stream
 
     def _runs(self, events: Source) -> list[Running]:
-        """What runs the queries over these events."""
+        """The runs of the queries over these events; one run may be for several queries."""
         from cereus.language.together import run_together
 
         def alone(query: CompiledQuery) -> Executor:
@@ -160,8 +161,8 @@ class QuerySet:
         return run_together(compiled, events.schema, alone, row_numbers=events.row_numbers)
 
     def with_events(self, events: Source) -> EventRuns:
-        """What runs the queries so that matches carry their events: those of the selected
-        variables, or all of them."""
+        """Runs of the queries whose matches carry their events: those of the selected variables, or
+        all."""
         from cereus.language.event_results import EventResults, EventRuns
 
         shown = tuple(events.schema.names)

@@ -1,4 +1,4 @@
-"""Matches: the answer of a query, as a table, as events, as a sequence, as a picture of itself."""
+"""Matches: the answer of a query, as a table, as events, as a sequence, or as a picture."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.engine.costs import Costs
-from cereus.engine.results.counts import counted
-from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
+from cereus.language.result_counts import ResultCounts
 from cereus.sources import Source
 from cereus.syntax.literals import time_text
 from cereus.writing.expressible import pandas_frame, python_rows, shown_rows
@@ -26,8 +24,9 @@ SHOWN = 10
 
 
 class Matches:
-    """All matches of a run. `table` is an Arrow table with one row per match; iterating gives
-    one dict per match; `events()` gives the matched events themselves."""
+    """All matches of a run. `table` is an Arrow table with one row per match (with `ALL ROWS PER
+    MATCH` one per row of a match); iterating gives one dict per row; `events()` gives the matched
+    events themselves."""
 
     def __init__(
         self,
@@ -40,18 +39,20 @@ class Matches:
         costs: Costs | None = None,
     ) -> None:
         self.costs = costs or Costs()
-        """What was done to find them, counted: tests, steps, nodes …; of a recognizer, since its
+        """Counts of the work that found them: tests, steps, nodes …; of a recognizer, since its
         first event."""
         self.shed = tuple(shed)
-        """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
+        """What was left out because a limit was reached (`Limits(shed=True)`); () if nothing
+        was."""
         self.warnings = tuple(warnings)
-        """What to know of this run: the query can never match, no event has a type of it …"""
+        """What to know about this run: the query can never match, no event has one of its types
+        …"""
         self._schema, self._batches = schema, batches
         self._query, self._source = query, source
 
     @property
     def query(self) -> CompiledQuery:
-        """The query that these are matches of."""
+        """The query that found these matches."""
         return self._query
 
     @cached_property
@@ -63,7 +64,7 @@ class Matches:
         return self._of(self.table.slice(0, most))
 
     def _of(self, rows: pa.Table) -> Matches:
-        """Some of the matches."""
+        """These rows as `Matches` of the same run."""
         return Matches(
             self._schema,
             rows.to_batches(),
@@ -92,15 +93,15 @@ class Matches:
         return pa.table(columns)
 
     def _matched_rows(self) -> tuple[pa.Array, pa.Array]:
-        """Which match has which row: from lists of rows, or, where each match is one event, its
-        row."""
+        """The number of a match and a row, for each matched event: from lists of rows, or, where
+        each match is one event, from its row."""
         empty = pa.RecordBatch.from_pylist([], self._schema)
         batches = [self._query.event_rows(batch) for batch in self.table.to_batches() or [empty]]
         rows = pa.concat_arrays(batches)
         return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
 
     def _variables_of(self, match: pa.Array, rows: pa.Array) -> pa.Array:
-        """Which of the selected variables hold each event."""
+        """The selected variables that hold each event."""
         pairs = zip(match.to_pylist(), rows.to_pylist(), strict=True)
         place = {pair: i for i, pair in enumerate(pairs)}
         variables: list[list[str]] = [[] for _ in place]
@@ -116,25 +117,27 @@ class Matches:
     def __len__(self) -> int:
         return sum(batch.num_rows for batch in self._batches)
 
+    @cached_property
+    def counts(self) -> ResultCounts:
+        """How many rows there are, and how many of them are matches, time-outs, completions."""
+        return ResultCounts.of(self._batches, self._query)
+
     @property
-    def total(self) -> int | float:
-        """How many matches there are: the rows that are not time-outs and do not only say that a
-        program completes, or the sum of what they count (`COUNT(*)`)."""
-        return count_matches(self._batches, self._query)
+    def total(self) -> int | float | None:
+        """The number of matches: the rows that are neither time-outs nor bare completions, or the
+        sum of their counts (`COUNT(*)`). If a match has several rows (`ALL ROWS PER MATCH`), this
+        is the number of matches of a whole run, and None for a part of its rows."""
+        return self.counts.matches
 
     @property
     def timeouts(self) -> int:
-        """How many rows are partial matches that their window ended (`WITH TIMEOUTS`)."""
-        return count_timeouts(self._batches)
+        """The number of rows that are partial matches whose window ended (`WITH TIMEOUTS`)."""
+        return self.counts.timeouts
 
     @property
     def completions(self) -> int:
-        """How many rows say that a program completes, and have no output."""
-        return count_completions(self._batches, self._query)
-
-    def _title(self) -> str:
-        rows = len(self) if self._query.counts else None
-        return count_text(self.total, rows, self.timeouts, self.completions)
+        """The number of rows that report only that a program completes, without output."""
+        return self.counts.completions
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
@@ -163,7 +166,7 @@ class Matches:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        lines = [self._title()]
+        lines = [str(self.counts)]
         for row in self._shown():
             lines.append("  " + ", ".join(f"{name}={_short(value)}" for name, value in row.items()))
         if len(self) > SHOWN:
@@ -173,7 +176,7 @@ class Matches:
         return "\n".join(lines)
 
     def _shown(self) -> list[dict[str, Any]]:
-        """The first matches, whatever Python knows of their values."""
+        """The first matches, with values that Python can show."""
         return shown_rows(self.table.slice(0, min(SHOWN, len(self))))
 
     def _repr_html_(self) -> str:
@@ -186,7 +189,7 @@ class Matches:
         more += "".join(f"<p><b>Incomplete:</b> {html.escape(note)}</p>" for note in self.shed)
         more += "".join(f"<p><b>Warning:</b> {html.escape(note)}</p>" for note in self.warnings)
         return (
-            f"<p><b>{self._title()}</b></p>"
+            f"<p><b>{self.counts}</b></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
 
@@ -202,35 +205,3 @@ def _short(value: object, most: int = 8) -> str:
     if isinstance(value, timedelta) and not getattr(value, "nanoseconds", 0):
         return str(timedelta(value.days, value.seconds, value.microseconds))  # pandas' as Python's
     return time_text(value) if isinstance(value, datetime) else str(value)
-
-
-def count_completions(batches: Sequence[pa.RecordBatch], query: CompiledQuery) -> int:
-    """How many rows say that a program completes, and have no output."""
-    if not query.notifies:
-        return 0
-    silent = (pc.equal(pc.list_value_length(batch.column("outputs")), 0) for batch in batches)
-    return sum(int(pc.sum(each).as_py() or 0) for each in silent)
-
-
-def count_matches(batches: Sequence[pa.RecordBatch], query: CompiledQuery) -> int | float:
-    """How many matches some results tell of."""
-    if query.counts:
-        return counted(batches)
-    others = count_timeouts(batches) + count_completions(batches, query)
-    rows: int = sum(batch.num_rows for batch in batches)
-    return rows - others
-
-
-def count_text(
-    matches: float, rows: int | None = None, timeouts: int = 0, completions: int = 0
-) -> str:
-    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`; with partial
-    matches that their windows ended, `15 matches and 2 time-outs`; with rows that only say that a
-    program completes, `15 matches and 1 completion`."""
-    number = f"{matches:.6g}" if isinstance(matches, float) else f"{matches:,}"
-    text = f"{number} match{'' if matches == 1 else 'es'}"
-    if timeouts:
-        text += f" and {timeouts:,} time-out{'' if timeouts == 1 else 's'}"
-    if completions:
-        text += f" and {completions:,} completion{'' if completions == 1 else 's'}"
-    return text if rows is None else f"{text} counted in {rows:,} row{'' if rows == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What to know of a query and its answer: notes in `Matches.warnings`, and Python warnings."""
+"""What users should know about a query and its answer: `Matches.warnings`, and Python warnings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 
 MOST_TYPES = 1000
-"""With more, a column is no list of types to choose from."""
+"""A column with more values than this is not taken for a list of types."""
 MOST_LISTED = 5
-"""Missing types that are listed; of others it is said how many there are."""
+"""How many missing types a warning lists; it only counts the others."""
 FIRST_LOOK = 1 << 10
-"""So many rows are looked at first; most types show among them."""
+"""The number of rows that are looked at first: most types occur among them."""
 
 
 class Notices:
@@ -38,15 +38,15 @@ class Notices:
 
 @contextmanager
 def shown_elsewhere() -> Iterator[None]:
-    """No `CereusWarning` inside, because the same texts are printed already."""
+    """Issue no `CereusWarning` inside, because the same texts are printed already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CereusWarning)
         yield
 
 
 def unseen_types(needed: Collection[str], types: Collection[str]) -> tuple[str, ...]:
-    """A warning of the types that are needed and no event has; `types` are the events'. One
-    warning, however many there are."""
+    """A warning about types that the query needs and no event has; `types` are those of the events.
+    It is one warning, however many types are missing."""
     missing = frozenset(needed).difference(types)
     if not missing or len(types) > MOST_TYPES:
         return ()
@@ -55,8 +55,8 @@ def unseen_types(needed: Collection[str], types: Collection[str]) -> tuple[str, 
 
 @lru_cache(maxsize=16)
 def _of_missing(names: frozenset[str], types: frozenset[str]) -> tuple[str, ...]:
-    """The warning, for which all types are compared with each that is missing: a query that runs
-    often has it from the first run."""
+    """The warning about missing types. It is cached: each missing type is compared with all types,
+    and a query that runs often has the same ones."""
     missing = sorted(names)
     if len(missing) == 1:
         return tuple(f"no event has the type {_with_hint(name, types)}" for name in missing)
@@ -77,12 +77,12 @@ def _with_nearest(name: str, known: list[str]) -> str:
 
 
 def types_in(events: Source, column: str | None, needed: Collection[str]) -> set[str]:
-    """The types of the events, until all that are needed are there, or very many."""
+    """The types of the events, read until all needed types were seen, or very many types."""
     types: set[Any] = set()
     if column is None or not needed:
         return types
     for part in _pieces(events, column):
-        with suppress(UnicodeDecodeError):  # texts that are none are no types
+        with suppress(UnicodeDecodeError):  # texts that are not UTF-8 are no types
             types.update(part.unique().to_pylist())
         types.discard(None)
         if types.issuperset(needed) or len(types) > MOST_TYPES:
@@ -91,7 +91,7 @@ def types_in(events: Source, column: str | None, needed: Collection[str]) -> set
 
 
 def _pieces(events: Source, column: str) -> Iterator[pa.Array]:
-    """A column in pieces, the first one short, each later one up to twice as long."""
+    """A column in pieces, the first one short, each later one up to twice as long as the last."""
     length = FIRST_LOOK
     for values in _arrays(events, column):
         at = 0
@@ -102,7 +102,7 @@ def _pieces(events: Source, column: str) -> Iterator[pa.Array]:
 
 
 def _arrays(events: Source, column: str) -> Iterable[pa.Array]:
-    """A column as it lies in memory, or as it is read."""
+    """A column from memory, or as it is read."""
     if events.table is not None:
         return list(events.table.column(column).chunks)
     return (batch.column(0) for batch in events.batches([column]))

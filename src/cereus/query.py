@@ -17,14 +17,16 @@ from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.engine.parallel.run import ParallelRun
 from cereus.engine.parallel.workers import thread_count
+from cereus.engine.results.collecting import collect_batches
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError, switch
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
+from cereus.language.result_counts import ResultCounts
 from cereus.limits import Limits
-from cereus.matches import Matches, count_matches
+from cereus.matches import Matches
 from cereus.notices import Notices, needed_types, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "Query", "compile"]
 
 NEAREST_MISSES = 5
-"""So many are shown by `why`, unless more are asked for."""
+"""How many nearest misses `why` shows by default."""
 Progress = Callable[[int, int], None]
 """Called after every batch with the numbers of events read and of matches so far."""
 
@@ -72,7 +74,7 @@ Option = TypeVar("Option")
 
 
 def _checked_option(value: Option | None, kind: type[Option], example: str) -> Option:
-    """An option, or its default."""
+    """The value of an option after a check of its type, or its default."""
     if value is not None and not isinstance(value, kind):
         raise CereusError(
             f"a {kind.__name__} is needed, not a {type(value).__name__}", hint=f"write {example}"
@@ -104,7 +106,8 @@ class _Work:
         return replace(self, events=self.events.first(rows))
 
     def _possible(self, schema: pa.Schema) -> Any:
-        """What is true of every event that can matter, as far as these columns tell."""
+        """A condition that holds for every event that can matter, as far as these columns can
+        tell."""
         tests = self.compiled.tests(self.events.schema)
         return possible(tests, self.compiled.stream, schema)
 
@@ -112,8 +115,8 @@ class _Work:
 class Query:
     """A compiled query. Make one with `cereus.compile`.
 
-    `compiled` is what its language makes of it, with what not every language has: a plan, a
-    machine, bounds.
+    `compiled` is the form that its language gives it. It has what only some languages have: a plan,
+    a machine, bounds.
     """
 
     def __init__(self, compiled: CompiledQuery, schema: pa.Schema | None = None) -> None:
@@ -160,7 +163,7 @@ class Query:
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
-        """What runs the query over batches of this schema."""
+        """The executor that runs the query over batches of this schema."""
         refuse_unions(schema, keep or self.columns(schema))
         with errors_in(None):
             return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
@@ -196,15 +199,15 @@ class Query:
         events = source(data, self.stream, sort=sort)
         query = self.flat(events.schema) if switch("flat", flat) else self
         run = query._start(events, progress, threads)
-        with errors_in(None):  # what a condition remembers is planned by the first event
-            rows, schema = list(run.batches()), run.result_schema
+        with errors_in(None):  # the first event completes the plan of a condition
+            rows, schema = collect_batches(run.batches()), run.result_schema
         if order is not None:
             rows = in_order(rows, schema, order)
         notes = self.notes(events, rows, above=2)
         return Matches(schema, rows, query.compiled, events, run.shed, notes, run.costs)
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
-        """What to know of a run, which becomes Python warnings as well."""
+        """Notes on a run: what to know about it. They become Python warnings as well."""
         unseen = () if any(batch.num_rows for batch in rows) else self._unseen(events)
         notes = [*self.warnings, *unseen]
         self.notices.issue(notes, above=above + 1)
@@ -228,15 +231,18 @@ class Query:
     def count(self, data: Any, *, sort: bool = False, threads: int | None = None) -> int | float:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
-        events = source(data, self.stream, sort=sort)  # once: it may be read twice
+        events = source(data, self.stream, sort=sort)  # made once, since it may be read twice
         counting = self.compiled.counting(events.schema)
         if counting is not None:
-            # a pattern may show itself as ambiguous while it runs: then it must be listed
+            # a pattern may turn out to be ambiguous while it runs: then its matches must be listed
             with suppress(AmbiguousCount), errors_in(None):
                 return counted(Query(counting).batches(events, threads=threads))
         with errors_in(None):
             batches = self.batches(events, threads=threads)
-            return sum(count_matches([batch], self.compiled) for batch in batches)
+            every = (ResultCounts.of([batch], self.compiled) for batch in batches)
+            matches = sum(every, ResultCounts()).matches
+        assert matches is not None, "whole batches know their number of matches"
+        return matches
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)
@@ -282,8 +288,9 @@ class Query:
     # ------------------------------------------------------------ explaining
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        """How the query will be run: stages, tests, automaton or machine, memory, warnings.
-        What depends on the columns' types shows with a schema, here or when compiling."""
+        """Explain how the query will be run: stages, tests, automaton or machine, memory, warnings.
+        Whatever depends on the types of columns shows only with a schema, given here or when
+        compiling."""
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
             text = self.compiled.explain(columns)
@@ -314,14 +321,14 @@ class Query:
         )
 
     def words(self) -> str:
-        """What the query asks, in plain English."""
+        """The query in plain English."""
         with errors_in(None):
             return self.compiled.words()
 
     def why(self, data: Any, *, sort: bool = False, most: int = NEAREST_MISSES) -> Why:
-        """How far partial matches came in a table: how many events pass each condition of each
-        step, how many partial matches reach it and what ends the others, and the `most` nearest
-        misses. The columns that are read are kept in memory."""
+        """Explain how far partial matches came in a table: how many events pass each condition of
+        each step, how many partial matches reach the step, what ends the others, and the `most`
+        nearest misses. The columns that are read are kept in memory."""
         from cereus.why.size import check_size
         from cereus.why.why import why
 
@@ -349,7 +356,7 @@ class Query:
             return self.compiled.warnings
 
     def _repr_html_(self) -> str:
-        """In a notebook: the text, what it asks, and what runs it."""
+        """The query in a notebook: its text, its meaning, and what runs it."""
         from cereus.pictures.diagram import Diagram
 
         shown = f"<pre>{html.escape(self.text)}</pre>"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
+from cereus.engine.ingest.substreams import OR_SORT
 from cereus.engine.snapshot import sealed, unsealed
 from cereus.engine.turns import in_turn
 from cereus.errors import (
@@ -38,6 +40,18 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
+@contextmanager
+def pushed() -> Iterator[None]:
+    """Errors in events that come one after the other do not tell to sort all of them."""
+    try:
+        yield
+    except DataError as error:
+        if error.hint is None or not error.hint.endswith(OR_SORT):
+            raise
+        hint = f"push events in the order of their times: {error.hint.removesuffix(OR_SORT)}"
+        raise type(error)(error.message, hint=hint) from None
+
+
 class Recognizer:
     """One run of a query over a stream that comes in pieces.
 
@@ -61,27 +75,27 @@ class Recognizer:
         self._executor: Executor | None = None
         self._schema: pa.Schema | None = None
         self._finished = False
-        self._promised: list[int | datetime] = []  # before it was known what columns there are
+        self._promised: list[int | datetime] = []  # promised before the columns were known
         if schema is not None:
             self._open(to_schema(schema))
 
     def _open(self, schema: pa.Schema) -> Executor:
         keep = tuple(schema.names) if self._keep else ()
+        self._executor = self._query.executor(schema, keep=keep)  # refuses some schemas
         self._schema = schema
-        self._executor = self._query.executor(schema, keep=keep)
         if self._forgets:
             self._executor.forget_idle()
         for time in self._promised:
-            list(self._executor.advance(self._counted(time)))  # nothing was waiting for it
+            list(self._executor.advance(self._counted(time)))  # nothing waits for it yet
         return self._executor
 
     @in_turn
     def push(self, events: Any) -> Matches:
-        """Read events; the matches that they complete."""
+        """Read events and return the matches that they complete."""
         if self._finished:
             raise CereusError("this recognizer is finished", hint="make a new one: q.recognizer()")
         if isinstance(events, list) and not events and self._schema is None:
-            return self._matches([])  # what columns there are shows later
+            return self._matches([])  # the columns are not known yet
         table = to_table(events, self._schema)
         executor = self._executor or self._open(table.schema)
         if table.schema != self._schema:
@@ -89,7 +103,7 @@ class Recognizer:
         batches: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
             try:
-                with errors_in(None):  # what a condition remembers is planned by the first event
+                with errors_in(None), pushed():  # the first event completes the plan
                     batches.extend(executor.push(batch))
             except (LimitError, QuerySyntaxError):
                 self._finished = True  # it stopped half-way through the batch
@@ -97,7 +111,7 @@ class Recognizer:
         return self._matches(batches)
 
     def _fitted(self, table: pa.Table) -> pa.Table:
-        """Later batches must have the columns of the first; harmless differences are cast."""
+        """The table with the columns of the first batch. Harmless differences in type are cast."""
         assert self._schema is not None
         missing = [name for name in self._schema.names if name not in table.column_names]
         if missing:
@@ -115,8 +129,9 @@ class Recognizer:
 
     @in_turn
     def advance(self, time: int | datetime) -> Matches:
-        """No event before `time` will come: a datetime where the time column has timestamps (in UTC
-        if it has no zone), or a number in the units of the column."""
+        """Promise that no event before `time` will come, and return the matches that waited for
+        this. `time` is a datetime where the time column has timestamps (in UTC if it has no zone),
+        or a number in the units of the column."""
         check_time(time)
         if self._executor is None:
             self._promised.append(time)
@@ -131,7 +146,7 @@ class Recognizer:
 
     @in_turn
     def finish(self) -> Matches:
-        """The stream is over; matches that waited for its end."""
+        """End the stream, and return the matches that waited for its end."""
         batches = list(self._executor.finish()) if self._executor is not None else []
         self._finished = True
         return self._matches(batches)
@@ -146,7 +161,7 @@ class Recognizer:
 
     @property
     def costs(self) -> Costs:
-        """What was done so far, since the first event or since it was restored."""
+        """Counts of the work so far, since the first event or since it was restored."""
         return Costs() if self._executor is None else self._executor.costs
 
     @in_turn
@@ -210,7 +225,7 @@ def counted_in(time: datetime, name: str | None, schema: pa.Schema | None) -> in
 
 
 def check_time(time: Any) -> None:
-    """A promise is a time as the engine counts it."""
+    """Refuse a promised time that the engine cannot count."""
     if isinstance(time, datetime):
         return
     is_number = isinstance(time, Real) and not isinstance(time, bool)
@@ -228,7 +243,7 @@ def check_time(time: Any) -> None:
 
 
 def counted_since_1970(time: datetime, unit: str) -> int:
-    """How many units have passed, of those that are over."""
+    """The number of full units since 1970."""
     aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     microseconds = (aware - EPOCH) // timedelta(microseconds=1)
     return microseconds * 1000 if unit == "ns" else microseconds // MICROSECONDS[unit]

@@ -1,13 +1,15 @@
-"""Statements of SQL with clauses of Cereus in them: the clauses run here, the rest in DuckDB."""
+"""Runs SQL statements that contain clauses of Cereus: the clauses run here, the rest in DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, QueryError
 from cereus.language.protocol import Params
 from cereus.language.registry import embedding_languages
 from cereus.limits import Limits
@@ -42,7 +44,7 @@ def run_statement(
     """Run a statement over tables of any names; `options` are those of `compile`."""
     opened = connection is None
     duck = _duckdb().connect() if opened else connection
-    run = _Statement(duck, options)
+    run = _Statement(statement, duck, options)
     try:
         for name, table in tables.items():
             rows = to_table(table)
@@ -63,8 +65,8 @@ def run_statement(
 
 
 def _check_names(table: str, columns: list[str]) -> None:
-    """DuckDB takes no table without columns, and would rename one of two that differ only in
-    case."""
+    """Refuse a table that DuckDB cannot take: one without columns, or one with two column names
+    that differ only in case."""
     if not columns:
         raise DataError(f"the table {table} has no columns", hint="give a table that has some")
     seen: dict[str, str] = {}
@@ -76,6 +78,32 @@ def _check_names(table: str, columns: list[str]) -> None:
                 "in SQL do not",
                 hint="rename one of them",
             )
+
+
+def with_durations(table: pa.Table) -> pa.Table:
+    """The table with lengths of time as durations. DuckDB has intervals of months, days and
+    nanoseconds for them, which neither Parquet nor CSV nor pandas can hold. A column in which some
+    interval has months stays as it is: months have no fixed length."""
+    for at, field in enumerate(table.schema):
+        if field.type == pa.month_day_nano_interval():
+            durations = _durations(table.column(at))
+            if durations is not None:
+                table = table.set_column(at, field.with_type(durations.type), durations)
+    return table
+
+
+def _durations(column: pa.ChunkedArray) -> pa.Array | None:
+    intervals = column.to_pylist()
+    if any(each is not None and each.months for each in intervals):
+        return None
+    try:
+        lengths = [
+            each and timedelta(days=each.days, microseconds=each.nanoseconds // 1000)
+            for each in intervals
+        ]
+        return pa.array(lengths, pa.duration("us"))
+    except (OverflowError, pa.ArrowInvalid):  # more than 292,000 years
+        return None
 
 
 def _duckdb() -> Any:
@@ -93,26 +121,41 @@ def _duckdb() -> Any:
 class _Statement:
     """One statement at work: the results of its clauses become tables of DuckDB."""
 
-    def __init__(self, duck: Any, options: dict[str, Any]) -> None:
+    def __init__(self, statement: str, duck: Any, options: dict[str, Any]) -> None:
+        self.statement = statement
         self.duck, self.dialect, self.options = duck, "", options
         self.registered: list[str] = []
 
     def replaced(self, source: str, clause: str) -> tuple[str, int]:
         rows = self.table(source)
-        query = compile(clause, dialect=self.dialect, schema=rows.schema, **self.options)
-        result = query.run(rows).table
+        with self._shown_in_statement(clause):
+            query = compile(clause, dialect=self.dialect, schema=rows.schema, **self.options)
+            result = query.run(rows).table
         name = f"__cereus_{len(self.registered)}"
         self.duck.register(name, result)
         self.registered.append(name)
         return name, result.num_columns
 
+    @contextmanager
+    def _shown_in_statement(self, clause: str) -> Iterator[None]:
+        """Errors in the clause show their line in the whole statement."""
+        try:
+            yield
+        except QueryError as error:
+            before = self.statement.find(clause)
+            if error.text != clause or error.span is None or before < 0:
+                raise
+            span = (before + error.span[0], before + error.span[1])
+            shown = type(error)(error.reason, text=self.statement, span=span, hint=error.hint)
+            raise shown from error.__cause__
+
     def table(self, statement: str) -> pa.Table:
         try:
             relation = self.duck.sql(statement)
-            return pa.table({}) if relation is None else relation.to_arrow_table()
+            return pa.table({}) if relation is None else with_durations(relation.to_arrow_table())
         except CereusError:
             raise
-        except Exception as error:  # DuckDB has many kinds
+        except Exception as error:  # DuckDB has many kinds of errors
             raise CereusError(
                 f"DuckDB refuses the statement: {error}",
                 hint="what stands around the clause is SQL of DuckDB",

@@ -12,7 +12,15 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
-from cereus.errors import CereusError, DataError, RefusedError, did_you_mean, shortened
+from cereus.errors import (
+    CereusError,
+    DataError,
+    RefusedError,
+    UnknownNameError,
+    did_you_mean,
+    known_names,
+    shortened,
+)
 from cereus.expr.check import check
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression, attributes
@@ -65,11 +73,11 @@ class Stream:
         set_field(self, "stream", stream)
         set_field(self, "unit", unit)
         set_field(self, "where", where)
-        _ = self.condition  # what cannot be parsed is refused here
+        _ = self.condition  # a condition that cannot be parsed is refused here
 
     def __repr__(self) -> str:
-        """Fingerprints of queries contain it: a stream without a condition looks as it always
-        did."""
+        """Fingerprints of queries contain this text, so a stream without a condition shows no
+        condition."""
         values = (self.type, self.time, self.keys, self.stream, self.unit)
         names = ("type", "time", "keys", "stream", "unit")
         shown = [f"{name}={value!r}" for name, value in zip(names, values, strict=True)]
@@ -78,7 +86,7 @@ class Stream:
 
     @property
     def condition(self) -> Expression | None:
-        """The condition that events satisfy."""
+        """The condition of the stream, parsed; events that do not satisfy it are left out."""
         return None if self.where is None else _parsed(self.where)
 
     @property
@@ -86,7 +94,7 @@ class Stream:
         return frozenset() if self.condition is None else frozenset(attributes(self.condition))
 
     def check(self, schema: pa.Schema) -> None:
-        """Column names must be distinct, and columns of types and streams must be text."""
+        """Check that column names are distinct, and that columns of types and streams hold text."""
         refuse_repeated(
             schema.names, "the events have two columns {}", "rename or drop one of them"
         )
@@ -104,15 +112,31 @@ class Stream:
                 )
 
     def need_time(self, names: Sequence[str]) -> None:
-        """The time column, where there is one, must be among the columns of the events."""
+        """Check that the time column, if there is one, is among the columns of the events."""
         if self.time is not None and self.time not in names:
             raise DataError(
                 f"the time column {self.time!r} is not in the events",
                 hint=did_you_mean(self.time, names),
             )
 
+    def need_columns(self, schema: pa.Schema) -> None:
+        """Every column of the stream must be among those of the events."""
+        named = {"type": self.type, "time": self.time, "stream": self.stream}
+        keys = [("key", key) for key in self.keys]
+        for what, name in [*named.items(), *keys]:
+            if name is not None and name not in schema.names:
+                hint = did_you_mean(name, schema.names)
+                if what == "type" and name == Stream.type:  # nobody has named it
+                    hint = (
+                        'name the column with the types of events: Stream(type="…"), or write '
+                        f"Stream(type=None): all are EVENTs then; {known_names(schema.names)}"
+                    )
+                raise UnknownNameError(
+                    f"the {what} column {name!r} is not in the events", hint=hint
+                )
+
     def check_time(self, schema: pa.Schema) -> None:
-        """A time is known by its type: before any event is read, and before a worker reads one."""
+        """Check the type of the time column, before any event is read here or by a worker."""
         if self.time is None or self.time not in schema.names:
             return
         kind = schema.field(self.time).type
@@ -120,8 +144,9 @@ class Stream:
             text = kind_of(kind) is Kind.STRING
             raise DataError(
                 f"the time column {self.time!r} has the type {kind}, which is no time",
-                hint=f'read it as one: types={{"{self.time}": "timestamp"}}, with time_format="…" '
-                "where it is not as in ISO 8601, or cast it"
+                hint=f'read it as one: Files(…, types={{"{self.time}": "timestamp"}}), with '
+                'time_format="…" where it is not as in ISO 8601, or convert it before, as '
+                "pandas.to_datetime and datetime.fromisoformat do"
                 if text
                 else "a timestamp, a date or a number is needed",
             )
@@ -140,7 +165,8 @@ def _no_condition(where: object) -> CereusError:
 
 
 def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
-    """Refuse two columns of one name: a query could not name one of them. `{}` is the name."""
+    """Refuse two columns of one name, since a query could not name one of them. `{}` in the message
+    is the name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -27,7 +27,10 @@ def chosen(*paths: object, time: str | None = "ts", master: str | None = None) -
 def test_a_small_file_is_matched_in_this_process_and_it_says_why(cli: Run, write: Write) -> None:
     done = cli("run", QUERY, write(), "--time", "ts")
     assert done.exit_code == 0 and "2 matches" in done.stdout, done.output
-    assert "in this process: " in done.stderr and "of events; --engine spark" in done.stderr
+    assert (
+        "in this process: " in done.stderr
+        and "of events (on Spark with --engine spark)" in done.stderr
+    )
     assert "Spark …" not in done.stderr
 
 
@@ -82,6 +85,7 @@ def test_some_things_only_one_engine_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(engines, "FITS", -1)  # of little, nobody asks why it is not on Spark
     Path("x.parquet").touch()
     choice = chosen(path, time=time, master=master)
     assert choice.engine is engine and why in choice.why
@@ -89,6 +93,8 @@ def test_some_things_only_one_engine_does(
 
 def test_without_spark_all_is_matched_here(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    assert chosen(write()).engine is Engine.LOCAL
+    monkeypatch.setattr(engines, "FITS", -1)
     assert chosen(write()) == EngineChoice(Engine.LOCAL, "pyspark is not installed")
 
 

@@ -25,6 +25,14 @@ LOCAL = ("--engine", "local", "--time", "ts")
 Write = Callable[..., Path]
 
 
+def test_where_nothing_is_found_the_command_that_says_why_is_named(cli: Run, write: Write) -> None:
+    nothing = QUERY.replace(" WITHIN", " FILTER a[price > 1000000] WITHIN")
+    assert '"cereus why"' in cli("run", nothing, write(), *LOCAL).stderr
+    assert '"cereus why"' not in cli("run", QUERY, write(), *LOCAL).stderr
+    unseen = cli("run", QUERY.replace("SELL", "SEL"), write(), *LOCAL).stderr
+    assert "did you mean 'SELL'" in unseen and '"cereus why"' not in unseen
+
+
 def test_matches_are_shown_with_their_events(cli: Run, write: Write) -> None:
     shown = cli("run", QUERY, write(), *LOCAL)
     assert shown.exit_code == 0

@@ -77,7 +77,7 @@ def test_what_is_missing_or_there_twice_is_said(cli: Run, write: Write) -> None:
     for arguments, said in {
         ("-q", "pair.ceql"): "no input was given",
         ("-q", "pair.ceql", "-q", "pair.ceql", path): "two queries are called 'pair'",
-        (): "what is to be run?",
+        (): "there is nothing to run",
         (PAIR,): "no input was given",
     }.items():
         failed = cli("run", *arguments, *LOCAL)

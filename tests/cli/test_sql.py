@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
+
+import cereus
 
 from .conftest import Run, events
 
@@ -76,3 +80,36 @@ def test_a_statement_given_to_run_names_this_command(cli: Run, trades: str) -> N
     done = cli("run", f"match_recognize:{RISES}", trades, "--param", "most=1")
     assert done.exit_code == 1
     assert '"cereus sql"' in done.stderr
+
+
+def test_lengths_of_time_can_be_shown_and_written(cli: Run, trades: str, tmp_path: Path) -> None:
+    statement = (
+        "SELECT * FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(ts) - FIRST(ts) AS took "
+        "PATTERN (a b) DEFINE b AS true)"
+    )
+    statement = "SELECT took, INTERVAL '26 hours' AS day FROM (" + statement + ")"
+    shown = cli("sql", statement, f"trades={trades}").stdout
+    assert "MonthDayNano" not in shown
+    assert "1 day, 2:00:00" in shown
+    for name in ("took.parquet", "took.csv"):
+        cli("sql", statement, f"trades={trades}", "-o", str(tmp_path / name))
+    written = pq.read_table(tmp_path / "took.parquet")
+    assert written.schema.types == [pa.duration("us"), pa.duration("us")]
+    assert written.column("day")[0].as_py() == timedelta(hours=26)
+
+
+def test_intervals_of_months_stay_as_they_are() -> None:
+    rows = cereus.sql(
+        "SELECT INTERVAL '1 month' AS m, INTERVAL '2 hours' AS h, NULL::INTERVAL AS n"
+    )
+    assert rows.schema.types == [pa.month_day_nano_interval(), pa.duration("us"), pa.duration("us")]
+
+
+def test_a_table_is_cut_at_the_width_of_a_terminal_only(
+    cli: Run, trades: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = ", ".join(f"'{'x' * 20}' AS column_number_{number}" for number in range(12))
+    monkeypatch.delenv("COLUMNS")
+    assert "…" not in cli("sql", f"SELECT {columns} FROM trades LIMIT 1", trades).stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "…" in cli("sql", f"SELECT {columns} FROM trades LIMIT 1", trades).stdout

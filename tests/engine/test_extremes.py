@@ -101,7 +101,7 @@ def types() -> Any:
 
 
 @types()
-@settings(max_examples=volume(4, 10))
+@settings(max_examples=volume(2, 10))
 @given(data=st.data())
 def test_between_events(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn, op = data.draw(pairs(values)), data.draw(st.sampled_from(sorted(OPERATORS)))
@@ -118,7 +118,7 @@ def test_between_events(type_: pa.DataType, values: list[Any], data: st.DataObje
 
 
 @types()
-@settings(max_examples=volume(4, 10))
+@settings(max_examples=volume(2, 10))
 @given(data=st.data())
 def test_within_an_event(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     left, right = data.draw(pairs(values)), data.draw(st.sampled_from(values))
@@ -132,7 +132,7 @@ def test_within_an_event(type_: pa.DataType, values: list[Any], data: st.DataObj
 
 
 @types()
-@settings(max_examples=volume(4, 10))
+@settings(max_examples=volume(2, 10))
 @given(data=st.data())
 def test_as_keys(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn = data.draw(pairs(values))
@@ -180,7 +180,7 @@ DECIMALS = {
 
 @pytest.mark.parametrize("type_", [pa.decimal128(9, 2), pa.decimal256(40, 4)], ids=str)
 @pytest.mark.parametrize("condition", DECIMALS)
-@settings(max_examples=volume(10, 60))
+@settings(max_examples=volume(5, 60))
 @given(data=st.data())
 def test_decimals_are_computed_with_as_doubles(
     condition: str, type_: pa.DataType, data: st.DataObject
@@ -212,7 +212,7 @@ NANOSECONDS = {
 
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 @pytest.mark.parametrize("condition", NANOSECONDS)
-@settings(max_examples=volume(10, 60))
+@settings(max_examples=volume(5, 60))
 @given(data=st.data())
 def test_distances_of_nanoseconds_are_exact(
     condition: str, zone: str | None, data: st.DataObject
@@ -272,7 +272,7 @@ def exact_sum(values: list[Any], type_: pa.DataType) -> Any:
 
 
 @pytest.mark.parametrize(("type_", "values"), SUMMED, ids=lambda v: str(v)[:24])
-@settings(max_examples=volume(4, 10))
+@settings(max_examples=volume(2, 10))
 @given(data=st.data())
 def test_in_sums(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
     drawn = pa.array(data.draw(pairs(values)), type_).to_pylist()

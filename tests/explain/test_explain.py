@@ -95,7 +95,11 @@ def test_a_whole_explanation() -> None:
         ("A ; NOT(B) WITHIN 9 EVENTS", "SELECT ANY *", "ANY is decided by a comparison of all"),
         ("A ; NOT(B)", "SELECT *", "a match may be reported after its last event"),
         ("A ; B LIMIT 3", "SELECT *", "at most 3 per event"),
-        ("A ; B PARTITION BY k WITHIN 9 seconds", "SELECT *", "while their key has nothing begun"),
+        (
+            "A ; B PARTITION BY k WITHIN 9 seconds",
+            "SELECT *",
+            "while their key has no partial match",
+        ),
         ("A ; B WITHIN 9 seconds", "SELECT *", "events that no match can have"),
         ("A ; B CONSUME BY ANY", "SELECT *", "all partial matches are dropped"),
         ("A ; B CONSUME BY PARTITION", "SELECT *", "the key's partial matches are dropped"),

@@ -20,7 +20,7 @@ WORDS = [
         "ceql",
         "SELECT * WHERE (A OR B) AS a ; C? AS c ; (D ; D) AS d AFTER MATCH SKIP PAST LAST EVENT",
         "Either an A or a B (a), then optionally a C (c), then a D, then a D (together d), and"
-        " after a match the next one begins behind its last event.",
+        " after a match the next one begins after its last event.",
     ),
     (
         "ceql",

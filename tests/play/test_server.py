@@ -135,3 +135,12 @@ def test_a_file_that_is_too_large_is_not_kept(
 def test_nobody_but_the_server_names_a_file_of_this_machine(known: TestClient) -> None:
     given = {"name": "upload-1", "path": "/etc/passwd"}
     assert known.post("/ask/upload", json=given, headers={"origin": ORIGIN}).status_code == 404
+
+
+def test_a_panel_that_waits_for_its_first_answer_says_so() -> None:
+    from importlib.resources import files
+
+    style = files("cereus.play.static").joinpath("play.css").read_text("utf-8")
+    assert '[aria-busy=true] [role=tabpanel]:empty::before{content:"Looking for matches …"' in style
+    page = files("cereus.play.static").joinpath("index.html").read_text("utf-8")
+    assert 'aria-labelledby="tab-matches" tabindex="0"></div>' in page  # empty, without a space

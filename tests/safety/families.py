@@ -140,6 +140,21 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "clauses": lambda size: f"A {row('LIMIT 5', ' ')(size)}",
         "LIMIT": number("A LIMIT #"),
         "a gap": number("A ; [# years] B"),
+        "choices in a row": row("(A OR B)", " ; "),
+        "choices behind an iteration": lambda size: "(A OR B)+ ; A ; "
+        + row("(A OR B)", " : ")(size),
+        "either of rows": row("(A# ; B#)", " OR "),
+        "iterations in a row": row("(A ; B)+", " ; "),
+        "iterations of iterations": nest("(A ; (", "B", ")+)+"),
+        "parts that choose": row("MAX(A ; B)", " ; "),
+        "parts that choose, compared": row("NEXT(A AS a# ; B AS b# FILTER a#.x < b#.x)", " ; "),
+        "all of iterations": row("(A# ; B#+)", " ALL "),
+        "windows in a row": row("((A ; B) WITHIN 5 seconds)", " ; "),
+        "WITHIN EVENTS": number("A ; B WITHIN # EVENTS"),
+        "WITHIN, a column": number("A ; B WITHIN # [x]"),
+        "not followed": lambda size: "A " + row("NOT FOLLOWED BY B WITHIN # seconds", " ")(size),
+        "long names": lambda size: row("A AS " + "n" * 90 + "#", " ; ")(size),
+        "names of all the world": row("A AS ñ语#", " ; "),
     },
     "sremo": {
         **{f"row of {sign}": row("{T#:}", f" {sign} ") for sign in (".", "|", "&", ". SKIP* .")},
@@ -168,6 +183,16 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "places": number("({A:} . SKIP*)[1..#]"),
         "WITHIN many": lambda size: "{A:} " + row("WITHIN 1 s", " ")(size),
         "PARTITION BY many": lambda size: "{A:} PARTITION BY " + row("k", ", ")(size),
+        "choices behind a star": lambda size: "({A:} | {B:})* . {A:} . "
+        + row("({A:} | {B:})", " . ")(size),
+        "complement of choices behind a star": lambda size: "!(({A:} | {B:})* . {A:} . "
+        + row("({A:} | {B:})", " . ")(size) + ")",
+        "stars of many lengths": lambda size: " & ".join(
+            "(" + " . ".join(["{A:}"] * (n + 2)) + ")*"
+            for n in range(min(count_of(size, "x" * 900), 40))
+        ),
+        "counted and complemented": nest("!(", "{A:}", "[2..3])"),
+        "registers of choices": row("({A:} -> r# | {B:} -> q#)", " . "),
     },
     "sase": {
         "row": lambda size: f"PATTERN SEQ({row('T# t#', ', ')(size)}) WITHIN 5 seconds",
@@ -207,6 +232,14 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         ),
         "a percentage": long("PATTERN SEQ(A a, B b) WHERE ", "9", "% * a.x > b.x"),
         "an index": number("PATTERN SEQ(A+ a[], B b) WHERE a[#].x > 1"),
+        "negations compared": lambda size: "PATTERN SEQ(A a, "
+        + row("~(C c#)", ", ")(size) + ", B b) WHERE skip_till_any_match(a, b) { "
+        + row("c#.x > a.x", " AND ")(size) + " } WITHIN 5 seconds",
+        "series of choices": lambda size: "PATTERN SEQ("
+        + row("ANY(A, B)+ a#[]", ", ")(size) + ") WITHIN 5 seconds",
+        "UNION of series": row("PATTERN SEQ(A+ a[], B+ b[]) WITHIN 5 seconds", " UNION "),
+        "a row compared": lambda size: f"PATTERN SEQ({row('A a#', ', ')(size)}) WHERE "
+        + row("a0.x < a#.x", " AND ")(size) + " WITHIN 5 seconds",
     },
     "par": {
         **{f"row of {sign}": row("T#[X#]", f" {sign} ") for sign in (";", "|")},
@@ -223,6 +256,13 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "outputs": lambda size: f"A[{row('X#', ', ')(size)}]",
         "outputs of outputs": nest("", "A", "[X]"),
         "silent": row("silent", " ; "),
+        "repeats side by side": row("repeat (A# ; B[X#])", " | "),
+        "repeats of many lengths": lambda size: " | ".join(
+            "repeat (" + " ; ".join(["A"] * (n + 2)) + f"[X{n}])"
+            for n in range(min(count_of(size, "x" * 900), 40))
+        ),
+        "tries side by side": row("(try A#[X#] unless B#)", " | "),
+        "tries in a row": row("try A#[X#] unless B", " ; "),
     },
     "algebra": {
         **{f"row of {sign}": row("T#", f" {sign} ") for sign in (";", "+", "-", "|")},
@@ -238,6 +278,10 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "sums of choices": row("(A# | B#)", " ; "),
         "a restriction": long("(A ; B)_", "9", "s"),
         "a restriction in braces": long("(A ; B)_{", "1 s ", "}"),
+        "restrictions side by side": row("(A# ; B)_#", " | "),
+        "restrictions in sequence": row("(A + B)_9", " ; "),
+        "negations in sequence": row("(A# - B#)", " ; "),
+        "all, to the left": nest("(", "A", " + B ; C | D - E)"),
     },
     "match_recognize": {
         "row": row("v#", " "),
@@ -265,6 +309,14 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "blanks in a count": long("a {", " ", "3}"),
         "blanks in an open count": long("a {", " ", "!"),
         "blanks in a count, twice": long("a {,", " ", "!"),
+        "PERMUTE of iterations": lambda size: f"PERMUTE({row('v#+', ', ')(size)})",
+        "PERMUTE in a row": row("PERMUTE(a, b, c)", " "),
+        "choices behind a star": lambda size: "(a | b)* a " + row("(a | b)", " ")(size),
+        "choices in choices": nest("(a | b (", "a", " | b))"),
+        "optional in iterated": nest("(a? b? ", "a", ")*"),
+        "reluctant in greedy": nest("(a*? b ", "a", ")+"),
+        "left out": row("{- v# -}", " "),
+        "counts in a row": row("v#{2,5}", " "),
     },
 }  # fmt: skip
 
@@ -296,6 +348,18 @@ CLAUSES: Mapping[str, Family] = {
     ),
     "PARTITION BY": lambda size: rows("a", begin=f"PARTITION BY {row('k', ', ')(size)}"),
     "ORDER BY": lambda size: rows("a", order=row("ts", ", ")(size)),
+    "SUBSETs in MEASURES": lambda size: rows(
+        "a b", subset="SUBSET " + row("s# = (a, b)", ", ")(size),
+        measures=row("LAST(s#.x) AS m#", ", ")(size),
+    ),
+    "MEASURES, FINAL and RUNNING": lambda size: rows(
+        "a b+", measures=row("FINAL LAST(b.x) - RUNNING LAST(a.x) AS m#", ", ")(size)
+    ),
+    "DEFINE of each other": lambda size: rows(
+        row("v#+", " ")(size), define="v0 AS x > 1, " + ", ".join(
+            f"v{n + 1} AS sum(v{n}.x) > {n}" for n in range(count_of(size, "x" * 24) - 1)
+        ),
+    ),
     "casts": lambda size: rows("a", define=f"a AS x{'::int' * count_of(size, '::int')} > 1"),
     "brackets": lambda size: rows("a", define=f"a AS x{'[1]' * count_of(size, '[1]')} > 1"),
     "a size": long(

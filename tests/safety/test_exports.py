@@ -18,6 +18,7 @@ from cereus.cli import as_json
 from cereus.errors import DataError
 from cereus.report.page import report
 from cereus.rules.output import _values
+from cereus.writing import writers
 from cereus.writing.expressible import expressing
 from cereus.writing.json_text import finite, json_text
 from cereus.writing.target import target_of
@@ -202,3 +203,24 @@ def test_a_date_that_no_microsecond_has_is_no_time() -> None:
     table = events(pa.array([0] * 4)).set_column(2, "ts", far(pa.date32()))
     with pytest.raises(DataError, match="too far away to be counted in microseconds"):
         cereus.compile(PAIRS, stream=STREAM).run(table)
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv.gz"])
+def test_a_file_that_a_format_refuses_is_closed_and_removed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as the types of the columns are known, before there are rows."""
+    streams: list[Any] = []
+    opened = writers.opened
+
+    def noted(target: Any) -> Any:
+        streams.append(opened(target))
+        return streams[-1]
+
+    monkeypatch.setattr(writers, "opened", noted)
+    odd = pa.array([b"u"], pa.binary_view()) if "csv" in name else ODD["intervals"]
+    with pytest.raises(DataError):
+        write_table(target_of(str(tmp_path / name)), pa.table({"v": odd}))
+    (stream,) = streams
+    assert stream.closed
+    assert not (tmp_path / name).exists()

@@ -168,6 +168,6 @@ def test_rows_without_columns_are_no_events() -> None:
 )
 def test_a_column_without_a_name_is_looked_for_as_any_other(dialect: str, text: str) -> None:
     query = cereus.compile(text, dialect=dialect, stream=Stream(time="", unit="s"))
-    with pytest.raises(CereusError, match="the stream's column '' is not in the events"):
+    with pytest.raises(CereusError, match="the time column '' is not in the events"):
         query.run(EVENTS)
     assert len(query.run(EVENTS.rename_columns(["type", "", "n"]))) == 1

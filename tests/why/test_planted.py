@@ -180,7 +180,81 @@ def test_steps_and_rules_of_one_type_are_told_apart(dialect: str, text: str) -> 
     assert all(step.name.startswith("BUY(price > 2") for step in answer.steps[1:])
     texts = [rule.text for rule in answer.rules]
     assert len(texts) == len(set(texts)) == 2
-    assert texts[1] in ("price > 24 of BUY, the second", "price > 28 of BUY")
+    assert texts[1] in ("BUY(price > 24), the second", "BUY(price > 28)")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "steps", "rules"),
+    [
+        (
+            "par",
+            "repeat (try SELL(price > 1) ; BUY(price > 90 AND volume > 3)[UP] "
+            "unless HALT(price > 2))",
+            ["SELL(price > 1)", "BUY(price > 90 AND volume > 3)[UP]", "unless HALT(price > 2)"],
+            [
+                "unless HALT(price > 2)",
+                "SELL(price > 1)",
+                "price > 90 of BUY(price > 90 AND volume > 3)",
+                "volume > 3 of BUY(price > 90 AND volume > 3)",
+                "HALT(price > 2)",
+            ],
+        ),
+        (
+            "algebra",
+            "(SELL(price > 1) ; BUY(price > 90 AND volume > 3))_9s",
+            ["SELL(price > 1)", "BUY(price > 90 AND volume > 3)"],
+            [
+                "_9s",
+                "SELL(price > 1)",
+                "price > 90 of BUY(price > 90 AND volume > 3)",
+                "volume > 3 of BUY(price > 90 AND volume > 3)",
+            ],
+        ),
+    ],
+)
+def test_steps_and_rules_are_named_as_the_query_writes_them(
+    dialect: str, text: str, steps: list[str], rules: list[str]
+) -> None:
+    anatomy = cereus.compile(text, dialect=dialect, stream=TIMED).compiled.anatomy()
+    assert [step.name for step in anatomy.steps] == steps
+    assert [each.rule.text for each in anatomy.loosened] == rules
+
+
+def test_a_part_that_only_forbids_is_no_step_that_a_match_lacks() -> None:
+    text = "repeat (try SELL ; BUY(price > 90)[UP] unless HALT(price > 999))"
+    answer = why(text, "par").answer
+    assert answer.startswith("0 matches: no event of step 2 (BUY(price > 90)[UP]) satisfies price")
+
+
+def test_what_has_nothing_before_it_is_told_from_what_several_rules_exclude() -> None:
+    shown = str(why("SELECT * WHERE SELL AS s ; BUY AS b FILTER s[price > 999]"))
+    assert "that no partial match was waiting for: no event reached step 1" in shown
+    shown = str(why("SELECT * WHERE BUY ; BUY ; BUY ; BUY ; SELL"))
+    assert "that no partial match was waiting for, or that are excluded by more than one" in shown
+
+
+def test_the_one_rule_that_is_the_cause_is_named_once() -> None:
+    answer = why(
+        "SELECT * WHERE SELL AS s ; BUY AS b WITHIN 500 milliseconds", events=EVENTS.slice(0, 2)
+    )
+    assert answer.answer == (
+        "0 matches: no event reaches step 2 (BUY AS b), because of the window WITHIN 500 "
+        "milliseconds; without it there would be at least 1 match"
+    )
+
+
+def test_what_is_far_outside_the_window_is_not_said_to_fail_several_rules() -> None:
+    found = why("SELECT * WHERE SELL AS s ; BUY AS b WITHIN 1 millisecond")
+    assert found.answer == (
+        "0 matches: no event reaches step 2 (BUY AS b); "
+        "without the window WITHIN 1 millisecond there would be 7 matches"
+    )
+    assert "or far outside the window" in str(found)
+
+
+def test_of_two_kinds_of_events_that_are_both_needed_the_one_that_is_missing_is_named() -> None:
+    answer = why("SELL + BUY(price > 99)", "algebra").answer
+    assert "none satisfies price > 99; without the condition BUY(price > 99)" in answer
 
 
 def test_a_count_that_is_not_complete_says_so_before_the_number() -> None:
@@ -320,8 +394,8 @@ EXPECTED = [
         [3, 4],
         "the window WITHIN INTERVAL '10' SECOND: 3 seconds too long",
     ),
-    ("algebra", ALGEBRA, [0, 2], "the condition price > 12 of BUY: price is 9, off by 3"),
-    ("par", PAR, [4], "the condition price > 26 of BUY: price is 25, off by 1"),
+    ("algebra", ALGEBRA, [0, 2], "the condition BUY(price > 12): price is 9, off by 3"),
+    ("par", PAR, [4], "the condition BUY(price > 26): price is 25, off by 1"),
 ]
 
 
@@ -405,7 +479,8 @@ ANSWERS = [
     ),
     (
         "SELECT * WHERE BUY ; BUY ; BUY ; BUY ; SELL",
-        "no event reaches step 5 (SELL): no partial match was waiting for its 3 events",
+        "no event reaches step 5 (SELL): no partial match was waiting for its 3 events, or they "
+        "are excluded by more than one rule",
     ),
     (
         "SELECT * WHERE SELL AS s FILTER s[price > 99] AND s[price < 5]",

@@ -1,1 +1,1 @@
-"""The transducer: one automaton model for every pattern language, and what is done with it."""
+"""The transducer: one automaton model for every pattern language, and the constructions on it."""

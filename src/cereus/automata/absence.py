@@ -9,7 +9,8 @@ from typing import Any
 from cereus.automata.model import Automaton, Letter, Move, Slots, State, marks
 
 BEFORE, CLEAN, BROKEN = 0, 1, 2
-"""Nothing is marked yet; no B has come since; one has come, so that nothing more may be marked."""
+"""The phases of a run: nothing is marked yet; no B has come since the first mark; a B has come, so
+nothing more may be marked."""
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class Restrict(Wrapped):
 
 @dataclass(frozen=True)
 class Projection(Wrapped):
-    """`π_L(φ)`: labels are cut down to L, and to stamps where something of L is left."""
+    """`π_L(φ)`: labels are cut down to L; stamps stay if something of L does."""
 
     variables: frozenset[str]
 
@@ -159,8 +159,8 @@ class UnionAutomaton(PairAutomaton):
 
 @dataclass(frozen=True)
 class ConcatenationAutomaton(PairAutomaton):
-    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam. A side
-    that is optional may be left out, if the other is not."""
+    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam. An
+    optional side may be left out if the other is not."""
 
     contiguous: bool = False
     left_optional: bool = False
@@ -197,7 +197,7 @@ class ConcatenationAutomaton(PairAutomaton):
 
 
 FEW = 12
-"""So many parts are nested as they are written."""
+"""Up to this many parts are nested as they are written."""
 
 
 def union(parts: Sequence[Automaton]) -> Automaton:
@@ -209,8 +209,8 @@ def union(parts: Sequence[Automaton]) -> Automaton:
 
 
 def concatenation(parts: Sequence[tuple[Automaton, bool]], contiguous: bool) -> Automaton:
-    """`φ₁ ; φ₂ ; …`, or with `:`, each with whether it may be nothing; both are associative, and
-    nested as in `union`."""
+    """`φ₁ ; φ₂ ; …`, or with `:`. Each part comes with whether it may be empty. Both operators are
+    associative, and nested as in `union`."""
     return _concatenated(parts, contiguous)[0]
 
 
@@ -268,7 +268,8 @@ class RepetitionAutomaton(Seamed):
 @dataclass(frozen=True)
 class CountedAutomaton(Automaton):
     """`φ{2,5}`, and `φ:{2,5}` when `contiguous`. A state is (the number of the round, whether a run
-    is at a seam, a state of the body); rounds beyond the fewest are alike if there is no most."""
+    is at a seam, a state of the body). Without an upper bound, all rounds beyond the lower one are
+    the same."""
 
     body: Automaton
     least: int
@@ -321,7 +322,7 @@ class Anchored(Seamed):
 
 @dataclass(frozen=True)
 class Product(PairAutomaton):
-    """`φ AND ψ`: the same valuation on both sides."""
+    """`φ AND ψ`: both sides have the same valuation."""
 
     def initial(self) -> Iterable[State]:
         return list(product(self.left.initial(), self.right.initial()))
@@ -353,14 +354,13 @@ WAITING, DONE = "waiting", "done"
 
 @dataclass(frozen=True)
 class Interleaving(Automaton):
-    """`φ ALL ψ ALL …`: each part runs on an interval of its own, (i₁, j₁), (i₂, j₂) …, with
-    i = min(i₁, i₂ …) and j = max(j₁, j₂ …). A part is WAITING before its interval, DONE after it. A
+    """`φ ALL ψ ALL …`: each part runs on an interval of its own, (i₁, j₁), (i₂, j₂) …, with i =
+    min(i₁, i₂ …) and j = max(j₁, j₂ …). A part is WAITING before its interval, DONE after it. A
     part that is `optional` may be left out, if not all are.
 
-    Few states say all that there is to say, so that ALL of n types has a state for each set of
-    types that the stream has brought, and no more: a part that can wait where it begins is never
-    WAITING, and a part that has ended for good is DONE at once, but for the last one to end, which
-    accepts.
+    Equivalent states are merged, so that ALL of n types has one state for each set of types that
+    the stream has brought, and no more. A part that can wait where it begins is never WAITING. A
+    part that has ended for good is DONE at once, except the last one to end, which accepts.
     """
 
     parts: tuple[Automaton, ...]
@@ -403,9 +403,9 @@ class Interleaving(Automaton):
                 yield Move(NOTHING, DONE)
 
     def _settled(self, target: tuple[State, ...]) -> State:
-        """The same state of affairs, with parts that have ended for good as DONE, but for one."""
+        """The equivalent state in which all parts that have ended for good are DONE, except one."""
         ended = [self._ended(part, side) for part, side in self._pairs(target)]
-        if all(ended):  # they have not been DONE all of them, and the last to end is still to show
+        if all(ended):  # not all of them are DONE, and the last to end must still accept
             ended[max(n for n, side in enumerate(target) if side != DONE)] = False
         return tuple(DONE if over else side for over, side in zip(ended, target, strict=True))
 
@@ -417,7 +417,7 @@ class Interleaving(Automaton):
 
     @staticmethod
     def _ended(part: Automaton, state: State) -> bool:
-        """Whether a part is over, and does nothing any more."""
+        """Whether a part has ended and can do nothing more."""
         if state in (WAITING, DONE):
             return state == DONE
         return part.accepts(state) and not part.goes_on(state)

@@ -1,7 +1,7 @@
-"""The part of an automaton that can be reached: for showing it, and for seeing that it is empty.
+"""Explores the reachable part of an automaton: to show it, and to see whether it is empty.
 
-Automata are made on demand; this asks for all of one, over the letters that can occur, and gives
-up after a number of steps, or of parts of states that they read (the engine never does this).
+Automata are made on demand. This asks for all states of one, over the letters that can occur. It
+gives up after a number of steps, or of parts of states that they read (the engine never does this).
 Both are counted, so that the answer is the same on a slow machine.
 """
 
@@ -17,12 +17,13 @@ from cereus.automata.subset import Determinised
 from cereus.errors import LimitError
 
 MOST_STEPS = 2_000
-"""A step is one state on one letter."""
+"""The most steps. A step is one state on one letter."""
 MOST_PARTS = 150_000
-"""Nested strategies make states that are themselves large sets: few steps may take long. A step
-takes 2 to 5 µs for each part of its state, so that this is about half a second."""
+"""The most parts of states that are read. Nested strategies make states that are themselves large
+sets, so a few steps may take long. A step takes 2 to 5 µs for each part of its state: this is about
+half a second."""
 LEVELS = 4
-"""Parts that lie so many levels deeper count once more."""
+"""Parts count once more for each of this many levels of depth."""
 
 
 class Edge(NamedTuple):
@@ -52,7 +53,7 @@ class Explored:
 
     @property
     def completing(self) -> frozenset[int]:
-        """The states in which a match may be complete, at once or in time."""
+        """The states in which a match may be complete, at once or when its window passes."""
         return self.accepting | self.closing
 
     @cached_property
@@ -70,7 +71,7 @@ class Explored:
 
 
 def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS) -> Explored:
-    """The automaton as it is built: nondeterministic."""
+    """Explore the automaton as it is built: nondeterministic."""
     explored, states = _explore(automaton, tuple(letters), most)
     accepting = frozenset(n for n, state in enumerate(states) if automaton.accepts(state))
     closing = frozenset(n for n, state in enumerate(states) if automaton.closes(state))
@@ -85,14 +86,15 @@ def explore_deterministic(
     *,
     seen: Callable[[Label], Label] = frozenset,
 ) -> Explored:
-    """The automaton as it runs, on sets of states. `seen` says what is seen of a label."""
+    """Explore the automaton as it runs, on sets of states. `seen` gives the visible part of a
+    label."""
     return explore(Determinised(automaton, seen), letters, most)
 
 
 def _explore(
     automaton: Automaton, letters: tuple[Letter, ...], most: int
 ) -> tuple[Explored, list[State]]:
-    """Breadth first; also the states, in the order of their numbers."""
+    """Explore breadth first. Also returns the states, in the order of their numbers."""
     initial = tuple(automaton.initial())
     numbers: dict[State, int] = {}
     for state in initial:
@@ -128,9 +130,9 @@ def _explore(
 
 
 def _parts(state: State) -> int:
-    """How many parts a state has that is made of sets and tuples of states. Those that lie deep in
-    tuples are counted several times: every level of an automaton looks at what is below it.
-    Counts no further than to one more than MOST_PARTS."""
+    """The number of parts of a state that is made of sets and tuples of states. Parts deep in
+    tuples are counted several times, since every level of an automaton looks at what is below it.
+    Stops counting at MOST_PARTS + 1."""
     count, todo = 0, [(state, 0)]
     while todo and count <= MOST_PARTS:
         each, depth = todo.pop()

@@ -2,8 +2,9 @@
 
 Where no event can belong to two parts, a match of `A ALL B ALL …` is any choice of one event for
 each part. So the events of each part are gathered on their own, and combined when an event comes
-while all parts have some (`engine.kernel.gathering`): n + 1 states in place of 2ⁿ. One event may be
-asked for behind them, `(A ALL B ALL …) ; C`: then an event of this last part combines them.
+while all parts have some (`engine.kernel.gathering`): n + 1 states in place of 2ⁿ. The pattern may
+need one more event after them, `(A ALL B ALL …) ; C`: then an event of this last part combines
+them.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ NOTHING_YET = -1
 
 @dataclass(frozen=True)
 class Gathering(Automaton):
-    """The events of each part, gathered apart: a run marks one event of one part, and stays there.
+    """Gathers the events of each part separately: a run marks one event of one part, and stays
+    there.
 
-    A state is the number of a part, or NOTHING_YET. What it accepts are the events of one part,
-    which are no matches: only a kernel that combines them may run it. Where the last part `ends`
-    the match, only its events are accepted, and no event of it is kept for later.
+    A state is the number of a part, or NOTHING_YET. It accepts the events of one part, which are
+    not matches: only a kernel that combines them may run it. Where the last part `ends` the match,
+    only its events are accepted, and none of them is kept for later.
     """
 
     parts: tuple[Automaton, ...]
@@ -32,7 +34,7 @@ class Gathering(Automaton):
 
     @property
     def end(self) -> int:
-        """The state of the part that ends the match, which is none where any part may."""
+        """The state of the part that ends the match, or that of no part if any part may end it."""
         return len(self.parts) - 1 if self.ends else len(self.parts)
 
     def initial(self) -> Iterable[State]:
@@ -55,7 +57,7 @@ class Gathering(Automaton):
 
 
 def atoms_of(part: Automaton) -> list[AtomAutomaton] | None:
-    """The kinds of events that a part takes one of; None if it takes anything but one event."""
+    """The atoms of a part that takes one event; None if it takes anything else."""
     match part:
         case AtomAutomaton():
             return [part]

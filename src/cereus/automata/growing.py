@@ -1,18 +1,18 @@
-"""MAX without comparing matches: where of all runs that begin at one event, one has all the events.
+"""Finds out whether MAX needs no comparison of matches: of all runs that begin at one event, one
+has all the events.
 
-In `A ; B+ ; C` a run that can mark a B and go on need not pass it over: whatever a run can do that
-has passed it over, one that has marked it can do as well, with one event more. So the first is
-never maximal, and if only one run is left of those that began at an event, nothing is left to
-compare.
+In `A ; B+ ; C` a run that can mark a B and go on need not pass it over: a run that has marked it
+can do whatever a run can that has passed it over, with one event more. So the second is never
+maximal, and if only one run is left of those that began at an event, there is nothing to compare.
 
-`grows_alone` finds out whether it is so, of every set of states that runs can be in and every
-letter. What a run of state p does, a run of q does with as many events (q *follows* p), if q
-accepts where p does, and each move of p has one of q that asks for no more, takes the same values
-along, marks the event if p does, and leads to a state that follows p's. This is the simulation of
-automata, found as usual: it is assumed until something refutes it.
+`grows_alone` checks this for every set of states that runs can be in and every letter. State q
+*follows* p if a run of q can do what a run of p does, with as many events: q accepts where p does,
+and each move of p has one of q that asks for no more, takes the same values along, marks the event
+if p does, and leads to a state that follows p's. This is the simulation of automata, found as
+usual: it is assumed until something refutes it.
 
-`takes_in_later` finds out whether such a run also has the events of all that begin after it, as in
-`A+ ; B`. Then of the matches that end at an event, the one that begins first contains the others.
+`takes_in_later` checks whether such a run also has the events of all that begin after it, as in `A+
+; B`. Then of the matches that end at an event, the one that begins first contains the others.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from cereus.automata.model import Automaton, Letter, Move, State, States, marks
 from cereus.automata.subset import JointMove, exclusive, joint_moves
 
 MOST_SETS = 64
-"""With more sets of states it is not found out."""
+"""The check gives up with more sets of states than this."""
 MOST_PAIRS = 500
-"""Nor with more pairs of states of which one may follow the other."""
+"""The check gives up with more pairs of states, of which one may follow the other, than this."""
 
 Joint = JointMove[frozenset[str]]
 
 
 class _TooLarge(Exception):
-    """It is not found out."""
+    """Raised when the check gives up."""
 
 
 def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
-    """Whether of the runs that begin at one event, all but one can be left out at every event, by
-    one rule: a run that can mark an event and go on does not pass it over."""
+    """Whether one rule leaves only one of the runs that begin at one event, at every event: a run
+    that can mark an event and go on does not pass it over."""
     growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
     try:
         waiting, begun = growing.reached()
@@ -48,9 +48,9 @@ def grows_alone(automaton: Automaton, letters: Sequence[Letter]) -> bool:
 
 
 def takes_in_later(automaton: Automaton, letters: Sequence[Letter]) -> bool:
-    """Whether one run has the events of all others that begin where it does or later: it marks
-    every event at which another begins, and can do whatever that one can from there on. The
-    automaton has no slots."""
+    """Whether one run has the events of all others that begin with it or later: it marks every
+    event at which another begins, and can do whatever that one can from there on. The automaton has
+    no slots."""
     growing = _Growing(automaton, tuple(dict.fromkeys([0, *letters])))
     try:
         waiting, begun = growing.reached()
@@ -70,7 +70,7 @@ class _Growing:
     refuted: set[tuple[State, State]] = field(default_factory=set)
 
     def reached(self) -> tuple[set[States], set[States]]:
-        """The sets of states of runs that have marked nothing, and of those that have."""
+        """The sets of states of runs that have marked nothing, and those of runs that have."""
         waiting, begun = {frozenset(self.automaton.initial())}, set[States]()
         todo = [(subset, False) for subset in waiting]
         while todo:
@@ -95,11 +95,11 @@ class _Growing:
     # ------------------------------------------------------------ one run is left
 
     def are_alone(self, waiting: set[States], begun: set[States]) -> bool:
-        """Whether of the runs that begin at one event, one is left."""
+        """Whether one run is left of those that begin at one event."""
         return all(map(self.one_begins, waiting)) and all(map(self.is_alone, begun))
 
     def one_begins(self, subset: States) -> bool:
-        """Whether one run at most begins at an event, of a set of states that waits."""
+        """Whether at most one run begins at an event, for a set of states that waits."""
         every = (self._marking(self._moves_on(subset, letter)) for letter in self.letters)
         return all(map(_exclude_each_other, every))
 
@@ -109,13 +109,13 @@ class _Growing:
         return [move for move in marking if any(map(self.automaton.goes_on, move.states))]
 
     def is_alone(self, subset: States) -> bool:
-        """Whether one run of a set of states is one run after every event."""
+        """Whether a set of states with one run has one run after every event."""
         plain = not any(map(self.automaton.closes, subset))
         return plain and all(self._one_goes_on(self._moves_on(subset, x)) for x in self.letters)
 
     def _one_goes_on(self, moves: list[Joint]) -> bool:
-        """Whether one move at most goes on, once those that pass over an event are left out that
-        another marks. What ends with the event has the same events as the run that goes on."""
+        """Whether at most one move goes on, without the moves that pass over an event that another
+        marks. A run that ends with the event has the same events as the run that goes on."""
         marking = self._marking(moves)
         passing = [m for m in moves if not marks(m.label)]
         return (
@@ -125,8 +125,8 @@ class _Growing:
         )
 
     def takes_in(self, subset: States, waiting: States) -> bool:
-        """Whether a run of a set of states marks whatever begins a run of one that waits, and does
-        as much as that from there on. One that cannot read the event ends before it."""
+        """Whether a run of `subset` marks every event that begins a run of `waiting`, and can do as
+        much as that run from there on. A run that cannot read the event ends before it."""
         if not any(map(self.automaton.goes_on, subset)):
             return True
         for letter in self.letters:
@@ -138,7 +138,7 @@ class _Growing:
         return True
 
     def _covers(self, marking: Joint, passing: Joint) -> bool:
-        """Whether a run that makes the first move can do whatever one that makes the second can,
+        """Whether a run that makes the first move can do whatever a run that makes the second can,
         with the same values."""
         return exclusive(marking.checks, passing.checks) or (
             marking.updates == passing.updates

@@ -25,25 +25,26 @@ Label = frozenset[str]
 
 NOTHING: Label = frozenset()
 PLACE = "¬"
-"""Label of an event that takes its place in a match without being marked (CEQL's NOT)."""
+"""The label of an event that takes its place in a match without being marked (CEQL's NOT)."""
 PLACE_ONLY: Label = frozenset({PLACE})
 STAMP = "∈"
 MOST_STAMPS = 7
-"""In the label of an event that a part marks, with the part's number: so that the kernel can tell
-it from events that other parts mark meanwhile (`memory.chosen`). There are so many numbers."""
+"""A stamp in the label of an event that a part marks, with the part's number: so the kernel can
+distinguish it from events that other parts mark meanwhile (`memory.chosen`). There are at most this
+many numbers."""
 
 
 class Slot(NamedTuple):
     """A place for one value that a run remembers: side `side` of comparison `number`.
 
     The slots of equalities sort first, so that runs can be found by their values. A slot that
-    `chooses` says where a part of the pattern was begun of whose runs only the best goes on
-    (`memory.chosen`), and how; its `side` is how many such parts stand inside each other in it. One
-    that `is_set` has a set of values, as the number
-    that the kernel knows it by. `easier` says which of two values satisfies all that the other one
-    does, and is not NULL: the `smaller`, the `greater`, or that none is known to (""). The runs of
-    a part that has `rivals` need not outlive the window: those do (`memory.rivals`). Where other
-    parts mark events meanwhile, only those with its `stamp` compete (0: all of them).
+    `chooses` says where a part of the pattern began of whose runs only the best goes on
+    (`memory.chosen`), and how it chooses; its `side` is how many such parts stand inside each other
+    in it. A slot that `is_set` has a set of values, as the kernel's number for the set. `easier`
+    says which of two values satisfies all that the other one does, and is not NULL: the `smaller`,
+    the `greater`, or that neither is known to (""). The runs of a part that has `rivals` need not
+    outlive the window: the rivals do (`memory.rivals`). Where other parts mark events meanwhile,
+    only those with its `stamp` compete (0: all of them).
     """
 
     by_order: bool
@@ -57,13 +58,14 @@ class Slot(NamedTuple):
 
 
 class Check(NamedTuple):
-    """The slot's value `op` the value in the event's column must hold; without a slot, the value
-    in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
+    """A condition on a move: the slot's value `op` the value in the event's column. Without a slot,
+    the value in `column` is compared with the one in `other`. No condition holds for NULL, except
+    `differs`.
 
     With a `term` (`memory.terms`), `holds` requires that it is true, and `fails` that it is not.
-    `absent` and `present` ask about events of the past (`memory.terms.Absent`). Of a slot that has
+    `absent` and `present` are about events of the past (`memory.terms.Absent`). For a slot that has
     a set, `not in` requires that no member is the value in the column, nor NULL, and `every` that
-    the term is true of each.
+    the term is true for each member.
     """
 
     op: str
@@ -73,7 +75,7 @@ class Check(NamedTuple):
     term: Any = None
 
     def refutes(self, other: Check) -> bool:
-        """Whether both cannot hold of one event."""
+        """Whether the two can never hold for one event."""
         if self.term is not None:
             return self.term == other.term and self.op != other.op
         opposite = {"=": "differs", "differs": "="}.get(self.op)
@@ -81,13 +83,13 @@ class Check(NamedTuple):
 
 
 class Update(NamedTuple):
-    """The slot takes the value in the event's column: `set`, or the `min` or `max` of both.
+    """A change of a slot by the value in the event's column: `set`, or the `min` or `max` of both.
 
     Totals leave NULL out: `sum int` (with `carry int`, see `memory.terms`), `min int`, `max int`,
     the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
-    takes the event's own measure (its time or position, by which windows go), and no column,
-    `ordinal` its number among all events, and `scope` the same for a slot that chooses. `insert`
-    adds the value to the set of the slot.
+    takes the event's own measure (its time or position, by which windows are measured) and no
+    column, `ordinal` its number among all events, and `scope` the same for a slot that chooses.
+    `insert` adds the value to the set of the slot.
     """
 
     slot: Slot
@@ -96,7 +98,8 @@ class Update(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Read an event, mark it with the variables of `label` (maybe none), go to `target`.
+    """A transition: read an event, mark it with the variables of `label` (maybe none), go to
+    `target`.
 
     With slots (`memory`) a move may also check slots and update them.
     """
@@ -112,7 +115,7 @@ class Move(NamedTuple):
 
 
 def marks(label: Label) -> bool:
-    """Whether the event gets into the complex event."""
+    """Whether the event becomes part of the complex event."""
     return bool(label) and label != PLACE_ONLY
 
 
@@ -142,18 +145,18 @@ class Automaton(ABC):
 
     @abstractmethod
     def moves(self, state: State, letter: Letter) -> Iterator[Move]:
-        """The transitions from `state` on an event that looks like `letter`."""
+        """The transitions from `state` on an event with this letter."""
 
     @abstractmethod
     def accepts(self, state: State) -> bool: ...
 
     def goes_on(self, state: State) -> bool:
-        """False when no move can leave the state; a cheap, local form of trimming."""
+        """False if no move can leave the state; a cheap, local form of trimming."""
         return True
 
     def waits(self, state: State) -> bool:
-        """Whether a run may stay in the state, marking and checking nothing, whatever comes. False
-        where it is not known."""
+        """Whether a run may stay in the state on every event, marking and checking nothing. False
+        if it is not known."""
         return False
 
     def slots(self, state: State) -> Slots:
@@ -161,8 +164,9 @@ class Automaton(ABC):
         return NO_SLOTS
 
     def closes(self, state: State) -> bool:
-        """Whether a run that is still here when its window has passed, or the input has ended, is
-        complete then. Runs that begin at different times must differ in a slot (`start`)."""
+        """Whether a run that is still in the state when its window has passed, or the input has
+        ended, is complete then. Runs that begin at different times must differ in a slot
+        (`start`)."""
         return False
 
     def only_competes(self, state: State) -> bool:
@@ -174,12 +178,12 @@ States = frozenset[State]
 
 
 def targets(automaton: Automaton, states: Iterable[State], letter: Letter) -> States:
-    """Δ(R, P): where any of the states can go."""
+    """Δ(R, P): the states that any of these can go to."""
     return frozenset(m.target for q in states for m in automaton.moves(q, letter))
 
 
 class Moving(Protocol):
-    """What makes moves: an automaton."""
+    """Anything that makes moves: an automaton."""
 
     def moves(self, state: State, letter: Letter) -> Iterable[Move]: ...
 

@@ -1,7 +1,7 @@
 """SELECT with named variables: every binding of them once, with the latest start.
 
 The variables that are not selected still belong to the match (its window counts from its first
-event, seen or not), but two matches that differ only in unseen events are one row. A state is
+event, visible or not), but two matches that differ only in invisible events are one row. A state is
 either
 
 * `Unstarted(states)`: nothing marked so far, or
@@ -46,7 +46,7 @@ class Started(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Where a set of states goes on a letter, by what is seen of the event."""
+    """Where a set of states goes on a letter, by the visible part of the event."""
 
     unmarked: set[State]
     unseen: set[State]
@@ -111,7 +111,7 @@ class NamedAutomaton(Automaton):
 
 @dataclass(frozen=True)
 class Begun(Automaton):
-    """The same automaton, begun in other states (those of runs that have marked nothing yet)."""
+    """The same automaton, starting in other states (those of runs that have marked nothing yet)."""
 
     body: Automaton
     states: States

@@ -36,7 +36,8 @@ from cereus.state.classes import state_class
 
 @dataclass(frozen=True)
 class StrictAutomaton(Automaton):
-    """STRICT: nothing marked yet (1), marking without a gap (2), marking over (3)."""
+    """STRICT. The phases: nothing is marked yet (1), marking without a gap (2), marking is over
+    (3)."""
 
     body: Automaton
 
@@ -106,7 +107,7 @@ def _fan(body: Remembered, states: States, letter: Letter) -> Fan:
 
 @dataclass(frozen=True)
 class StrategyAutomaton(Automaton):
-    """What NEXT, LAST and MAX share; they differ in `contest`."""
+    """The common part of NEXT, LAST and MAX; they differ in `contest`."""
 
     body: Automaton
 
@@ -115,7 +116,7 @@ class StrategyAutomaton(Automaton):
         return [Contest(begin, begin, NONE)]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        body = Remembered(self.body)  # the parts share states, and strategies nest
+        body = Remembered(self.body)  # cached: the parts share states, and strategies nest
         equal, winners, losers = (_fan(body, part, letter) for part in state[1:])
         for label, reached in targets_by_label(body, state.same, letter).items():
             contest = self.contest if marks(label) else self.contest_skipping
@@ -161,7 +162,7 @@ class NextAutomaton(StrategyAutomaton):
 @dataclass(frozen=True)
 class FirstEventsAutomaton(NextAutomaton):
     """NXT among the runs with the same first event. A state is (whether something is marked, the
-    contest); what began earlier or later is no rival."""
+    contest); runs that began earlier or later do not compete."""
 
     def initial(self) -> Iterable[State]:
         return [(False, contest) for contest in super().initial()]

@@ -1,7 +1,7 @@
 """The subset construction (I/O-determinisation, CEL paper, Prop. 5.5), one set of states at a time.
 
-Moves that are seen alike, check the same and update the same become one move, to the set of states
-that they lead to. All states of a set have the same slots set, so that a run in it has one layout.
+Moves that look alike, check the same and update the same become one move, to the set of states that
+they lead to. All states of a set have the same slots set, so that a run in it has one layout.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from cereus.errors import LimitError
 
 Checks = tuple[Check, ...]
 MOST_MOVES = 50_000
-"""Moves of one set of states on one letter: they take some seconds."""
+"""The most moves of one set of states on one letter: these take some seconds."""
 MOST_MOVES_EXPLORED = 30_000
-"""The same where a set of states is only looked at."""
+"""The same limit where a set of states is only explored."""
 ORDERS = ("<", "<=", ">", ">=")
 """Checks that only runs on one side of a value can satisfy."""
 MOST_LETTERS, MOST_PAIRS = 64, 64
-"""With more letters, or pairs of states, it is not found out whether two runs may end alike."""
+"""With more letters, or pairs of states, it is not checked whether two runs may end alike."""
 Place = TypeVar("Place")
 """A state of the automaton that the kernel runs: a set of states, or its number."""
 Shown = TypeVar("Shown")
-"""What is seen of a label: names of variables, or the kernel's number for them."""
+"""The visible part of a label: names of variables, or the kernel's number for them."""
 
 
 class JointMove(NamedTuple, Generic[Shown]):
-    """What several moves do alike, and the states that they lead to."""
+    """The moves that do the same thing, as one, with the states that they lead to."""
 
     label: Shown
     checks: Checks
@@ -50,7 +50,7 @@ class JointMove(NamedTuple, Generic[Shown]):
     states: States
 
     def excludes(self, other: JointMove[Shown]) -> bool:
-        """Whether one event can never be marked in the same way by either move."""
+        """Whether the two moves can never mark one event in the same way."""
         return self.label != other.label or exclusive(self.checks, other.checks)
 
 
@@ -61,8 +61,8 @@ def joint_moves(
     seen: Callable[[Label], Shown],
     most: int = MOST_MOVES,
 ) -> list[JointMove[Shown]]:
-    """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is seen and done.
-    What is about to compete, and what has competed, stand apart from all others."""
+    """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is visible and done.
+    Runs that are about to compete, and runs that have competed, are kept apart from all others."""
     together: dict[tuple[Shown, Any, Any, Slots, bool | None], set[State]] = {}
     left = most
     for state in states:
@@ -85,7 +85,7 @@ def joint_moves(
 
 
 def exclusive(checks: Checks, others: Checks) -> bool:
-    """Whether the checks of two moves can never hold of one event."""
+    """Whether the checks of two moves can never hold for one event."""
     return any(check.refutes(other) for check in checks for other in others)
 
 
@@ -98,7 +98,7 @@ def index_columns(slot: Slot, moves: Iterable[Checks]) -> frozenset[int]:
 
 
 def index_orders(moves: Iterable[Checks]) -> frozenset[tuple[str, Slot, int]]:
-    """The orders, of a slot and a column, that all these moves ask for; each can index the runs."""
+    """The orders of a slot and a column that all these moves require; each can index the runs."""
     orders = [
         {
             (each.op, each.slot, each.column)
@@ -116,8 +116,8 @@ def slots_of(automaton: Automaton, states: States) -> Slots:
 
 
 def runs_in(states: Any) -> int:
-    """How many runs a set of states follows, and how many values: whatever its states carry along
-    in sets counts as well."""
+    """How many runs and values a set of states follows: whatever its states carry in sets counts as
+    well."""
     if isinstance(states, frozenset):
         return sum(max(1, runs_in(state)) for state in states)
     return sum(map(runs_in, states)) if isinstance(states, tuple) else 0
@@ -125,8 +125,8 @@ def runs_in(states: Any) -> int:
 
 @dataclass(frozen=True)
 class Determinised(Automaton):
-    """The automaton whose states are the sets of states that runs can be in; labels are what
-    `seen` makes of them."""
+    """The automaton whose states are the sets of states that runs can be in; `seen` gives its
+    labels."""
 
     body: Automaton
     seen: Callable[[Label], Label] = frozenset
@@ -160,9 +160,9 @@ def may_end_alike(
     moves: Callable[[Place, Letter], Iterable[tuple[object, Place]]],
     is_reported: Callable[[Place], bool],
 ) -> bool:
-    """Whether two runs that have marked the same events may mark the same ones until both are
-    reported at one event: then one match is found twice. `moves` are labels and targets, `letters`
-    all that may come (None: not known). True, where it takes too long to find out."""
+    """Whether two runs that have marked the same events may go on to mark the same ones until both
+    are reported at one event: then one match is found twice. `moves` gives labels and targets,
+    `letters` are all that may come (None: not known). True if it takes too long to find out."""
     if letters is None or len(letters) > MOST_LETTERS:
         return True
     pairs, todo = {(one, other)}, [(one, other)]

@@ -1,8 +1,8 @@
 """The clock of benchmarks: CPU time of this process, the best of several runs that take turns.
 
-Machines are shared and noisy. What else a machine does slows a run down and never speeds one up, so
-the fastest of several runs is the nearest to what the work takes; and where two things are compared
-their runs take turns, so that both see the same machine.
+Machines are shared and noisy. Other work on a machine slows a run down and never speeds it up, so
+the fastest of several runs is the nearest to the real cost. Runs that are compared take turns, so
+that both see the same machine.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from cereus.query import Query
 from cereus.sources import source
 
 AT_LEAST = 0.25
-"""CPU seconds for which short work is done again and again."""
+"""Short work is repeated for at least this many CPU seconds."""
 AT_MOST = 20.0
-"""CPU seconds after which no other round is begun."""
+"""No further round begins after this many CPU seconds."""
 
 
 def best_of_each(works: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
@@ -43,13 +43,14 @@ def best(work: Callable[[], object], runs: int = 5) -> float:
 
 
 def listed(query: Query, table: pa.Table) -> int:
-    """Run a query on one core, from Arrow to Arrow, chunk by chunk: how many rows there are."""
+    """Run a query on one core, from Arrow to Arrow, chunk by chunk, and return the number of
+    rows."""
     return sum(batch.num_rows for batch in query.batches(table, threads=1))
 
 
 def tests_only(query: Query, table: pa.Table) -> Callable[[], None] | None:
-    """The floor of a query: reading the batches and testing their events, and no more. None where
-    a language has no tests apart from its matching."""
+    """The floor of a query: only reading the batches and testing their events. None if a language
+    has no tests apart from its matching."""
     if not query.executor(table.schema).readers:
         return None
     columns = query.columns(table.schema)

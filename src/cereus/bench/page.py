@@ -1,4 +1,4 @@
-"""Results as files: JSON for programs, a Markdown page with pictures for people."""
+"""Writes results as files: JSON for programs, a Markdown page with pictures for people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ResultSection:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on, beside what is measured."""
+    """The properties of the machine that the figures depend on."""
     return {
         "cereus": cereus.__version__,
         "python": platform.python_version(),
@@ -39,7 +39,7 @@ def machine() -> dict[str, Any]:
 
 
 def write(folder: Path, title: str, sections: Sequence[ResultSection]) -> Path:
-    """Write JSON, pictures and the page into a folder; the path of the page."""
+    """Write JSON, pictures and the page into a folder. Returns the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {section.title: list(section.rows) for section in sections}
     text = json.dumps({"machine": machine(), "sections": tables}, indent=1, ensure_ascii=False)
@@ -66,7 +66,7 @@ def page_text(title: str, sections: Sequence[ResultSection]) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """A table. A column that is no number anywhere is text, to the left."""
+    """A table. A column without numbers is text, aligned to the left."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     numeric = [any(isinstance(row.get(name), int | float) for row in rows) for name in names]
     lines = [names, ["---:" if number else "---" for number in numeric]]
@@ -75,7 +75,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def number_text(value: Any) -> str:
-    """Three digits are all that a measurement has; counts are shown whole."""
+    """A number with three digits, which is all that a measurement has; counts are shown in full."""
     match value:
         case None:
             return "–"

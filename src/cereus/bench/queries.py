@@ -1,4 +1,4 @@
-"""The queries that `cereus bench` measures where none is given: every language, over one day of
+"""The queries that `cereus bench` measures if none is given: every language, over one day of
 generated stock events."""
 
 from __future__ import annotations

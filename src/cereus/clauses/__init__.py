@@ -1,1 +1,2 @@
-"""The clauses of a query beside its pattern: window, partitions, strategy, consumption, limit."""
+"""The clauses of a query that are not its pattern: window, partitions, strategy, consumption,
+limit."""

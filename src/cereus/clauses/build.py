@@ -78,7 +78,7 @@ def limit(amount: str, span: Span) -> Clause:
 
 
 def amount(given: str | timedelta, span: Span) -> str:
-    """A number, where a length of time would have its unit twice."""
+    """A number; a length of time is refused, since it would have a unit twice."""
     if isinstance(given, timedelta):
         raise QuerySyntaxError(
             "a timedelta has its unit, and a number is needed here",

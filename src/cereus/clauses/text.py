@@ -1,4 +1,4 @@
-"""The rules that grammars have in common for windows, and for clauses at the end of a query."""
+"""The common rules of grammars for windows, and for clauses at the end of a query."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _interval_window(literal: ex.Expression, word: Token, meta: Meta) -> Window:
 
 
 class ClauseTexts(WindowTexts):
-    """The same, and clauses: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
+    """`WindowTexts`, and clauses: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
 
     def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.Clause:
         return clauses.Clause("partition_by", paths, span_of(meta))

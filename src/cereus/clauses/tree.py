@@ -1,4 +1,5 @@
-"""Clauses of a query beside its pattern: output, strategy, window, partitions, consumption, limit.
+"""The clauses of a query that are not its pattern: output, strategy, window, partitions,
+consumption, limit.
 
 Every language whose patterns run on the automaton kernel has these clauses, or some of them.
 """
@@ -86,7 +87,7 @@ Window = EventWindow | TimeWindow | AttributeWindow
 
 
 ADDED = {"added": True}
-"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+"""Marks clauses that came later: a query without them keeps its old fingerprint."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +102,20 @@ class Unfollowed(Node):
 
 
 TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
-"""The columns of WITH TIMEOUTS: whether this is a partial match that its window ended, its last
-step, what could have come next, and when the window ended."""
+"""The columns of WITH TIMEOUTS: whether this is a partial match whose window ended, its last step,
+what could have come next, and when the window ended."""
 
 P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
 
 
 @dataclass(frozen=True)
 class ParsedQuery(Node, Generic[P_co]):
-    """A query as it was parsed: a pattern in the tree of its language, and its clauses.
+    """A parsed query: a pattern in the tree of its language, and its clauses.
 
-    `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
-    over all matches that stand beside it, `SUM(b.volume)`. `returned` is what is computed for each
-    match. With `timeouts`, partial matches that their window ended are results too."""
+    `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates over
+    all matches beside it, `SUM(b.volume)`. `returned` are the values that are computed for each
+    match. With `timeouts`, partial matches whose window ended are results too.
+    """
 
     formula: P_co
     select: tuple[Output, ...] | None = None

@@ -1,6 +1,7 @@
-"""What commands write with `--json`: one object on standard output. docs/api.md has the fields.
+"""The output of commands with `--json`: one object on standard output. docs/api.md has the fields.
 
-Fields are added, and none changes its meaning, while `format` is the same."""
+Fields may be added, but none changes its meaning while `format` is the same.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +27,14 @@ P = ParamSpec("P")
 
 
 def write_json(**fields: Any) -> None:
-    """One object, with what JSON has no form of as text."""
+    """Write one object; values that JSON has no form for become texts."""
     text = json_text({"format": FORMAT, **fields}, ensure_ascii=False, indent=2)
     out.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def errors_as_json(wanted: bool) -> Iterator[None]:
-    """With `--json`, an error is an object too; the exit code stays 1."""
+    """With `--json`, write an error as an object too; the exit code stays 1."""
     try:
         yield
     except CereusError as error:
@@ -44,7 +45,7 @@ def errors_as_json(wanted: bool) -> Iterator[None]:
 
 
 def json_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """A command whose errors are objects if it is called with `--json`."""
+    """Decorate a command so that its errors are objects if it is called with `--json`."""
 
     @wraps(command)
     def called(*args: P.args, **options: P.kwargs) -> None:
@@ -55,7 +56,7 @@ def json_errors(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def error_fields(error: CereusError) -> dict[str, Any]:
-    """Its kind, what it says, what to do, and where in the text of the query it is."""
+    """The kind of an error, its message, its hint, and its place in the text of the query."""
     hint = None if error.hint is None else reworded(error.hint, FLAGS)
     fields: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": hint}
     if isinstance(error, QueryError) and error.text is not None and error.span is not None:
@@ -68,7 +69,7 @@ def error_fields(error: CereusError) -> dict[str, Any]:
 
 
 def query_fields(query: Query) -> dict[str, Any]:
-    """What is known of a query without running it."""
+    """What is known about a query without running it."""
     return {
         "dialect": query.dialect,
         "query": query.text,
@@ -84,7 +85,7 @@ def run_fields(
     outcomes: Mapping[str, Outcome],
     queries: QuerySet,
 ) -> dict[str, Any]:
-    """What came of a run, query by query."""
+    """The results of a run, query by query."""
     return {
         "engine": choice.engine.value,
         "why": choice.why,
@@ -100,10 +101,10 @@ def outcome_fields(query: Query, outcome: Outcome) -> dict[str, Any]:
     fields["warnings"] += unseen
     return {
         **fields,
-        "matches": outcome.matches,
-        "rows": outcome.rows,
-        "timeouts": outcome.timeouts,
-        "completions": outcome.completions,
+        "matches": outcome.counts.matches,
+        "rows": outcome.counts.rows,
+        "timeouts": outcome.counts.timeouts,
+        "completions": outcome.counts.completions,
         "events": outcome.events,
         "seconds": round(outcome.seconds, 6),
         "first": [

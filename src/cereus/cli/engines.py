@@ -1,4 +1,4 @@
-"""Where `cereus run` matches: in this process, or on Spark."""
+"""Chooses where `cereus run` matches: in this process, or on Spark."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cereus.errors import CereusError
 from cereus.sources.places import is_remote, present
 
 FITS = 2 << 30
-"""Up to so many bytes of files are read in this process, which takes less than a minute."""
+"""Up to this many bytes of files are read in this process, which takes less than a minute."""
 MEMORY_SHARE = 8
-"""… and at most this part of the memory: events may be many times as large there."""
+"""… and at most one part in this many of the memory: events may be many times as large there."""
 STARTING = "starting Spark …"
 
 
@@ -34,15 +34,16 @@ class EngineChoice:
     why: str
 
     def announce(self) -> None:
-        """One line on the terminal, before anything starts."""
+        """Print one line on the terminal, before anything starts."""
         where = "on Spark" if self.engine is Engine.SPARK else "in this process"
-        err.print(f"{where}: {self.why}", style="dim", highlight=False, soft_wrap=True)
+        err.print(f"running {where}: {self.why}", style="dim", highlight=False, soft_wrap=True)
 
 
 def chosen_engine(
     engine: Engine, paths: Sequence[str], *, master: str | None, time: str | None
 ) -> EngineChoice:
-    """What was asked for; else this process for what fits it, and Spark for what does not."""
+    """The engine that was asked for; else this process for data that fits it, and Spark for the
+    rest."""
     if engine is Engine.LOCAL and master is not None:
         raise CereusError("--master is for Spark", hint="leave out --engine local")
     if engine is not Engine.AUTO:
@@ -51,20 +52,30 @@ def chosen_engine(
         return EngineChoice(Engine.SPARK, f"--master {master}")
     for path in paths:
         if path != "-" and not is_remote(path):
-            present(path)  # what is missing is an error before anything is announced
+            present(path)  # a missing file is an error before anything is announced
     reason = _only_here(paths, time)
     if reason is not None:
-        return EngineChoice(Engine.LOCAL, reason)
+        return EngineChoice(Engine.LOCAL, _fitting(paths) or reason)
     elsewhere = next(filter(is_remote, paths), None)
     if elsewhere is not None:
         return EngineChoice(Engine.SPARK, f"{elsewhere} is not on this machine")
+    fitting = _fitting(paths)
+    if fitting is not None:
+        return EngineChoice(Engine.LOCAL, f"{fitting} (on Spark with --engine spark)")
     size, most = sum(map(_size, paths)), fitting_bytes()
-    if size <= most:
-        return EngineChoice(Engine.LOCAL, f"{size_text(size)} of events; --engine spark for Spark")
     return EngineChoice(
         Engine.SPARK,
-        f"{size_text(size)} of events, more than {size_text(most)}; --engine local for here",
+        f"{size_text(size)} of events are more than {size_text(most)} "
+        "(in this process with --engine local)",
     )
+
+
+def _fitting(paths: Sequence[str]) -> str | None:
+    """How much there is to read, if it is little enough for this process."""
+    if any(path == "-" or is_remote(path) for path in paths):
+        return None
+    size = sum(map(_size, paths))
+    return f"{size_text(size)} of events" if size <= fitting_bytes() else None
 
 
 def _only_here(paths: Sequence[str], time: str | None) -> str | None:
@@ -72,7 +83,7 @@ def _only_here(paths: Sequence[str], time: str | None) -> str | None:
     if find_spec("pyspark") is None:
         return "pyspark is not installed"
     if time is None:
-        return "Spark needs --time: it does not keep the order of files"
+        return "Spark would need --time, because it does not keep the order of files"
     if any(path == "-" for path in paths):
         return "events come from the standard input"
     return None
@@ -105,7 +116,7 @@ def size_text(size: int) -> str:
 
 
 def announce_spark() -> None:
-    """Say at once that Spark is being started, which takes seconds."""
+    """Announce at once that Spark is being started, which takes seconds."""
     if find_spec("pyspark") is None:
         return  # an error that says how to install it comes next
     from pyspark.sql import SparkSession

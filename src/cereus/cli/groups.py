@@ -1,7 +1,8 @@
 """The options that commands share, as arguments of a command: one argument for each group.
 
-A command that takes a `ColumnOptions` has the flags of all its fields, at that place of its help:
-what one command can be told of its columns, its language and its files, all can."""
+A command that takes a `ColumnOptions` has the flags of all its fields, at that place of its help.
+So all commands have the same options for columns, languages and files.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from cereus.stream import Stream
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """Which columns are what, and which events are there."""
+    """Options for columns: their roles, and a condition on events."""
 
     type: opt.TypeColumn = None
     time: opt.TimeColumn = None
@@ -49,7 +50,7 @@ class ColumnOptions:
 
 @dataclass(frozen=True)
 class LanguageOptions:
-    """What a query is written in, and what is given to it."""
+    """Options for the language of a query, and its parameters."""
 
     dialect: opt.Dialect = None
     settings: opt.Settings = None
@@ -67,7 +68,7 @@ class LanguageOptions:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read, where their names do not tell enough."""
+    """Options for reading files, if their names do not tell enough."""
 
     types: opt.Types = None
     as_text: opt.AsText = False
@@ -81,7 +82,7 @@ class ReadOptions:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What was typed, as arguments of `Files`."""
+        """The typed options as arguments of `Files`."""
         given: dict[str, Any] = {
             "format": self.format,
             "types": inputs.types_of(self.types or ()),
@@ -119,8 +120,7 @@ def query_and_events(
     *,
     sort: bool,
 ) -> tuple[Query, Source]:
-    """The query of a command, and the events that it is about. Errors in the text come before
-    anything is read."""
+    """The query of a command, and its events. Errors in the text come before anything is read."""
     query_of(argument, columns, language, None)
     read = inputs.events_of(reading.files(paths), inputs.ordered_by(columns.time), sort=sort)
     return query_of(argument, columns, language, read.schema), read
@@ -129,7 +129,7 @@ def query_and_events(
 def query_of(
     argument: str, columns: ColumnOptions, language: LanguageOptions, schema: pa.Schema | None
 ) -> Query:
-    """The query of a command, compiled with its options; a schema is that of its events."""
+    """The query of a command, compiled with its options; `schema` is that of its events."""
     text = inputs.written(argument)
     typed = inputs.is_typed(text, language.dialect)
     return inputs.compiled(

@@ -29,6 +29,6 @@ def _plain(params: Any) -> Any:
 
 
 def one_of(values: Iterable[str]) -> Callable[[str], list[str]]:
-    """What a shell offers for a value that has been begun."""
+    """A function with the values that a shell offers for a partly typed one."""
     known = list(values)
     return lambda incomplete: [value for value in known if value.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""What people type on the command line → a query, a stream, events."""
+"""Turns what is typed on the command line into a query, a stream, events."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".query")
-"""Those of query files that do not name a language."""
+"""Suffixes of query files that do not name a language."""
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
 LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
-"""Those that can be set here: results of a command have no place for a note of what was shed."""
+"""The limits that can be set here, without `shed`: the results of a command cannot carry a note
+about it."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a query, the file it stands in if it was not typed, and the dialect in front of
-    it (`sase:PATTERN …`)."""
+    """The text of a query, its file if it was not typed, and the dialect in front of it
+    (`sase:PATTERN …`)."""
 
     text: str
     file: Path | None = None
     prefix: str | None = None
 
     def dialect(self, declared: str | None) -> str:
-        """The dialect in front of the text, else the one that was declared, else that of the
-        suffix of the file."""
+        """The dialect in front of the text, else the declared one, else that of the suffix of the
+        file."""
         of_file = None if self.file is None else dialect_of(self.file)
         return self.prefix or declared or of_file or default_name()
 
 
 def written(argument: str) -> Written:
-    """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`. In
-    front of it may stand its dialect: `sase:PATTERN …`, `sase:@file`."""
+    """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`. Its
+    dialect may stand in front of it: `sase:PATTERN …`, `sase:@file`."""
     prefix, colon, rest = argument.partition(":")
     if colon and prefix in names():
         return replace(written(rest.lstrip()), prefix=prefix)
@@ -82,7 +83,7 @@ def _is_query_file(path: Path) -> bool:
 
 
 def need_types(schema: pa.Schema) -> None:
-    """Refuse events without the column that says their type where no other is named."""
+    """Refuse events without a type column, if no other column is named."""
     if DEFAULT_TYPE not in schema.names:
         other = next((sign for sign in SEPARATORS if sign in "".join(schema.names)), None)
         if other is not None:
@@ -102,13 +103,13 @@ def shown(separator: str) -> str:
 
 
 def is_typed(query: Written, dialect: str | None) -> bool:
-    """Whether the language of a text asks for types of events."""
+    """Whether the language of a text needs types of events."""
     named = query.dialect(dialect)
     return named not in names() or language(named).typed
 
 
 def ordered_by(time: str | None) -> Stream:
-    """What reading events needs to know of their stream: the column to sort them by."""
+    """The stream that is needed to read events: the column to sort them by."""
     return Stream(time=column_or_none(time))
 
 
@@ -159,7 +160,7 @@ def _param(text: str) -> tuple[str, Any]:
 
 
 def limits_of(written: Sequence[str]) -> Limits:
-    """`nodes=1000`: what a run may use."""
+    """The limits of a run: `nodes=1000`."""
     limits: dict[str, Any] = dict(map(_limit, written))
     return Limits(**limits)
 
@@ -179,8 +180,8 @@ def _limit(text: str) -> tuple[str, int]:
 
 
 def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
-    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch.
-    Compiling says of an unknown option which there are."""
+    """`values`, `values=yes`, `optimise=no`; `output=STREAM` if the option is not a switch.
+    Compiling reports an unknown option with the known ones."""
     name, _, value = text.partition("=")
     name = name.replace("-", "_")
     if name not in options_of(dialect, OptionKind.SWITCH):

@@ -21,9 +21,8 @@ from rich.progress import (
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.time_order import in_order
-from cereus.engine.results.timeout_rows import count_timeouts
+from cereus.language.result_counts import ResultCounts
 from cereus.many import QuerySet
-from cereus.matches import count_completions, count_matches
 from cereus.notices import needed_types, types_in
 from cereus.query import Progress as ReadProgress
 from cereus.query import Query
@@ -33,41 +32,32 @@ from cereus.writing.target import Target, make_room
 from cereus.writing.writers import writer
 
 LOOKED_AT = 4096
-"""Of each batch so many matches are looked at for keys not seen yet."""
+"""How many matches of each batch are looked at for new keys."""
 
 
 @dataclass
 class Outcome:
-    """What came of a run: how much, how fast, and the first matches."""
+    """The results of a run: how much, how fast, and the first matches."""
 
-    matches: int | float = 0
-    rows: int = 0
-    """Of the result: as many as matches and time-outs, or fewer where they count matches."""
-    timeouts: int = 0
-    """Of the rows: partial matches that their window ended."""
-    completions: int = 0
-    """Of the rows: those that only say that a program completes."""
+    counts: ResultCounts = field(default_factory=ResultCounts)
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
     types: set[str] = field(default_factory=set)
-    """Those of the events, where nothing was found."""
+    """The types of the events, if nothing was found."""
 
     @property
     def columns(self) -> list[str]:
-        """Those of the events, or rows, that are shown."""
+        """The columns of the events, or rows, that are shown."""
         return list(self.first[0].events[0].values) if self.first else []
 
     def add(self, batch: pa.RecordBatch, query: Query) -> None:
-        self.rows += batch.num_rows
-        self.timeouts += count_timeouts([batch])
-        self.completions += count_completions([batch], query.compiled)
-        self.matches += count_matches([batch], query.compiled)
+        self.counts += ResultCounts.of([batch], query.compiled)
 
 
 @dataclass
 class Sample:
-    """The matches to show: the first, and where there are keys, first of all one of each key."""
+    """The matches to show: the first ones; if there are keys, first one of each key."""
 
     size: int
     keys: list[str]
@@ -90,8 +80,8 @@ class Sample:
 def chosen_rows(
     by_key: list[dict[str, Any]], first: list[dict[str, Any]], size: int
 ) -> list[dict[str, Any]]:
-    """One row of each key, and then the first of all, as far as they are not among these. Rows may
-    be equal (values that a query computes), so one stands for one."""
+    """One row of each key, and then the first of all that are not among these. Rows may be equal
+    (values that a query computes), so each is counted."""
     others = list(first)
     for row in by_key:
         if row in others:
@@ -108,9 +98,9 @@ def run_local(
     named: bool = False,
     order: str | None = None,
 ) -> dict[str, Outcome]:
-    """Read once, match and write batch by batch; only the first `shown` matches of each query are
-    kept, unless there is an `order` to put them in. Where they are `named`, what is written says
-    whose match it is."""
+    """Read once, match and write batch by batch. Only the first `shown` matches of each query are
+    kept, unless they have to be put in an `order`. With `named`, each written match has the name of
+    its query."""
     outcomes = {name: Outcome() for name in queries.queries}
     samples = {
         name: Sample(shown, [".".join(path) for path in query.keys] if order is None else [])
@@ -137,7 +127,7 @@ def run_local(
     for name, outcome in outcomes.items():
         outcome.seconds = seconds
         outcome.first = shown_matches(samples[name].rows, events, queries[name])
-        if not outcome.rows:
+        if not outcome.counts.rows:
             compiled = queries[name].compiled
             outcome.types = types_in(events, compiled.stream.type, needed_types(compiled))
     return outcomes
@@ -164,7 +154,7 @@ def _written(
     named: bool,
     order: str | None,
 ) -> NamedBatches:
-    """Matches with their events, as Spark writes them: files have no row numbers in common."""
+    """Matches with their events, as Spark writes them: row numbers mean nothing in files."""
     runs = queries.with_events(events)
     schemas = list(runs.schemas.values())
     schema = joined_schema(schemas) if named else schemas[0]
@@ -179,8 +169,8 @@ def _written(
 
 
 def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
-    """The first matches with the columns of their events, fetched by row number; results that
-    have no events as they are."""
+    """The first matches with the columns of their events, fetched by row number; results without
+    events as they are."""
     if rows and (query.compiled.returned or "positions" not in rows[0]):
         return [ShownMatch([ShownEvent("", computed_values(row, query))]) for row in rows]
     numbers = sorted({number for row in rows for number in row["positions"]})
@@ -203,7 +193,7 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
 
 
 def timed_out(row: dict[str, Any]) -> list[ShownEvent]:
-    """Says of a partial match that its window ended what it waited for."""
+    """What a partial match waited for when its window ended."""
     if not row.get("timed_out"):
         return []
     return [ShownEvent(f"timed out, waiting for {row['waiting_for']}", {})]
@@ -228,7 +218,7 @@ def event_progress(events: Source) -> Iterator[Any]:
         TextColumn("matching"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("events · {task.fields[matches]:,} matches"),
+        TextColumn("events · {task.fields[matches]:,} found"),
         TimeElapsedColumn(),
         console=err,
         transient=True,

@@ -38,8 +38,8 @@ COMMANDS = {
     "demo": "commands.demo:demo",
     "spark": "commands.spark:app",
 }
-"""The commands in the order in which they are shown, and where they are. One is loaded when it is
-asked for: `cereus run` waits for no other."""
+"""The commands in the order in which they are shown, and their modules. A command is loaded when it
+is needed: `cereus run` waits for no other."""
 
 
 class Commands(PlainFlags):
@@ -54,7 +54,7 @@ class Commands(PlainFlags):
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS:  # a hint names those that are known
+        if args and args[0] not in COMMANDS:  # the hint lists the known ones
             for name in COMMANDS:
                 self.get_command(ctx, name)
         return super().resolve_command(ctx, args)

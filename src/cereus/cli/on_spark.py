@@ -1,4 +1,4 @@
-"""`cereus run` on Spark: read, match and write there; bring back a count and the first matches."""
+"""`cereus run` on Spark: read, match and write there; return a count and the first matches."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.clauses.tree import TIMEOUTS
 from cereus.cli.engines import announce_spark
 from cereus.cli.local import Outcome, chosen_rows, computed_values, timed_out
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.engine.results.time_order import time_columns
-from cereus.engine.results.timeout_rows import has_timeouts
 from cereus.many import QuerySet
 from cereus.notices import MOST_TYPES
 from cereus.query import Query
 from cereus.sources import Files, scan
 from cereus.sources.places import is_remote
-from cereus.spark.files import observed
+from cereus.spark.counting import count_columns, counts_of
 from cereus.spark.raised import spark_errors
 from cereus.spark.reading.frames import frame
 from cereus.spark.schemas import arrow_schema
@@ -47,7 +45,7 @@ def run_on_spark(
     check: Callable[[pa.Schema], object] | None = None,
     order: str | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
-    """Several queries are one job. Where they are `named`, what is written says whose match it is.
+    """Run the queries as one job. With `named`, each written match has the name of its query.
     `check` compiles the queries for columns that are about the same on Spark."""
     from cereus import spark as cs
 
@@ -74,7 +72,7 @@ def run_on_spark(
         rows = described.count() if described is not None and described.knows_count else None
         for name, outcome in outcomes.items():
             outcome.events, outcome.seconds = rows, seconds
-            if not outcome.rows:
+            if not outcome.counts.rows:
                 outcome.types = types_on_spark(events, queries[name])
     return outcomes, queries
 
@@ -84,8 +82,8 @@ def run_on_spark(
 
 @dataclass(frozen=True)
 class QueriesOnSpark:
-    """The matches of all queries in one DataFrame, so that one job finds them: `columns` are those
-    of each query, by name. Where they are named, the column QUERY says whose match a row is."""
+    """The matches of all queries in one DataFrame, so that one job finds them; `columns` are those
+    of each query, by name. If queries are named, the column QUERY has the name."""
 
     rows: DataFrame
     columns: Mapping[str, list[str]]
@@ -99,7 +97,7 @@ class QueriesOnSpark:
         return self.rows.filter(belongs).select(*map(_quoted, self.columns[name]))
 
     def in_order(self) -> QueriesOnSpark:
-        """Query by query, each in the order of time."""
+        """The matches query by query, each in the order of time."""
         from pyspark.sql import functions as f
 
         by = dict.fromkeys(t for each in self.columns.values() for t in time_columns(each))
@@ -108,7 +106,8 @@ class QueriesOnSpark:
         return replace(self, rows=self.rows.orderBy(*first, *by))
 
     def collected(self, queries: QuerySet, shown: int) -> dict[str, Outcome]:
-        """Count all, bring some. They are kept on disk meanwhile, so that they are found once."""
+        """Count all matches, and return some. They are kept on disk meanwhile, so that they are
+        found only once."""
         from pyspark import StorageLevel
         from pyspark.sql import Observation
 
@@ -116,7 +115,7 @@ class QueriesOnSpark:
         try:
             observation = Observation()
             self.rows.observe(observation, *self._sizes(queries)).count()
-            outcomes = self._counted(observation)
+            outcomes = self._counted(observation, queries)
             for name, outcome in outcomes.items():
                 outcome.first = first_matches(self.of(name), queries[name], shown)
         finally:
@@ -124,7 +123,7 @@ class QueriesOnSpark:
         return outcomes
 
     def written(self, queries: QuerySet, out: Target) -> dict[str, Outcome]:
-        return self._counted(write(self.rows, out, self._sizes(queries)))
+        return self._counted(write(self.rows, out, self._sizes(queries)), queries)
 
     def _belongs(self, name: str) -> Column | bool:
         from pyspark.sql import functions as f
@@ -135,11 +134,12 @@ class QueriesOnSpark:
         return [
             size
             for name, columns in self.columns.items()
-            for size in sizes(columns, queries[name], name, self._belongs(name))
+            for size in count_columns(columns, queries[name].compiled, name, self._belongs(name))
         ]
 
-    def _counted(self, observation: Observation) -> dict[str, Outcome]:
-        return {name: counted(observation, name) for name in self.columns}
+    def _counted(self, observation: Observation, queries: QuerySet) -> dict[str, Outcome]:
+        compiled = {name: queries[name].compiled for name in self.columns}
+        return {n: Outcome(counts_of(observation, each, n)) for n, each in compiled.items()}
 
 
 def matched(
@@ -185,33 +185,8 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def sizes(
-    columns: Sequence[str], query: Query, name: str = "", belongs: Column | bool = True
-) -> list[Column]:
-    """What `counted` reads: the number of rows, of matches, of time-outs and of completions, among
-    the rows of one query; `columns` are those of its result."""
-    from pyspark.sql import functions as f
-
-    rows = f.count_if(f.lit(belongs))
-    late = f.lit(belongs) & f.col(TIMEOUTS[0]) if has_timeouts(columns) else f.lit(False)
-    silent = f.lit(belongs) & (f.size("outputs") == 0) if query.compiled.notifies else f.lit(False)
-    timeouts, completions = f.count_if(late), f.count_if(silent)
-    counts, listed = query.compiled.counts, rows - timeouts - completions
-    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if counts else listed
-    numbers = {"rows": rows, "matches": matches, "timeouts": timeouts, "completions": completions}
-    return [number.alias(f"{name} {of}") for of, number in numbers.items()]
-
-
-def counted(observation: Observation, name: str = "") -> Outcome:
-    matches, rows, timeouts, completions = (
-        observed(observation, f"{name} {of}")
-        for of in ("matches", "rows", "timeouts", "completions")
-    )
-    return Outcome(matches, rows, timeouts, completions)
-
-
 def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:
-    """Write all matches; the counts are taken on the way."""
+    """Write all matches, and count them on the way."""
     from pyspark.sql import Observation
 
     observation = Observation()
@@ -235,7 +210,7 @@ def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
 
 
 def types_on_spark(events: DataFrame, query: Query) -> set[str]:
-    """The types of the events, for a warning of types that none has."""
+    """The types of the events, for a warning about types that no event has."""
     column = query.stream.type
     if column is None:
         return set()

@@ -22,7 +22,7 @@ OPTIONS = "; ".join(
     for language in languages()
     if (typed := [each for each in language.options if each.kind is not OptionKind.OBJECT])
 )
-"""What can be set, language by language."""
+"""The options of each language."""
 QueryText = Annotated[
     str,
     typer.Argument(
@@ -39,7 +39,7 @@ Inputs = Annotated[list[str], typer.Argument(metavar="INPUT…", help=INPUTS, sh
 Dialect = Annotated[
     str | None,
     typer.Option(
-        help=f"The language of the query: {', '.join(names())}. If not said, the one that the "
+        help=f"The language of the query: {', '.join(names())}. By default the one that the "
         f"suffix of its file names, else {default_name()}.",
         show_default=False,
         autocompletion=one_of(names()),
@@ -50,7 +50,7 @@ TypeColumn = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN",
-        help="The column with an event's type, 'type' if not said; 'none': all are EVENTs.",
+        help="The column with an event's type, by default 'type'; 'none': all are EVENTs.",
         show_default=False,
     ),
 ]
@@ -121,7 +121,7 @@ Sort = Annotated[
     bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
 ]
 Master = Annotated[
-    str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
+    str | None, typer.Option(metavar="URL", help="The Spark master; by default local[*].")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object instead.")]
 
@@ -160,7 +160,7 @@ InputFormat = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help=f"That of the input, if no suffix tells it: {', '.join(FORMATS)}.",
+        help=f"The format of the input, if no suffix tells it: {', '.join(FORMATS)}.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -170,7 +170,7 @@ OutputFormat = Annotated[
     typer.Option(
         "--output-format",
         metavar="FORMAT",
-        help=f"That of the output, if no suffix tells it: {', '.join(WRITTEN)}.",
+        help=f"The format of the output, if no suffix tells it: {', '.join(WRITTEN)}.",
         show_default=False,
     ),
 ]
@@ -225,7 +225,7 @@ Compression = Annotated[
     typer.Option(
         "--compression",
         metavar="NAME",
-        help=f"That of the input, if no suffix tells it: {', '.join(COMPRESSIONS)}.",
+        help=f"The compression of the input, if no suffix tells it: {', '.join(COMPRESSIONS)}.",
         rich_help_panel=INPUT,
         show_default=False,
     ),

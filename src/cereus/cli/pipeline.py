@@ -37,7 +37,7 @@ def run_pipeline(
     metrics: Path | None,
     engine: Literal["spark", "local"] | None = None,
 ) -> None:
-    """Run the pipeline of a file. Hints are in the keys of the file."""
+    """Run the pipeline of a file. Hints name the keys of the file."""
     try:
         _run(Pipeline.load(file, master=master, metrics=metrics, engine=engine), dry_run=dry_run)
     except CereusError as error:
@@ -87,7 +87,7 @@ def batch_table(metrics: Sequence[Metrics]) -> Table:
 
 
 def _run_live(pipeline: Pipeline) -> Table:
-    """A table that is kept up to date on a terminal, until the pipeline ends or is stopped."""
+    """A table that is updated on a terminal, until the pipeline ends or is stopped."""
     last: dict[tuple[str | None, str], Metrics] = {}
     announce_spark()
     with _log_to_file(pipeline):
@@ -139,15 +139,16 @@ def _duration(seconds: float | None) -> str:
 
 
 def _in_units(value: float, units: Sequence[tuple[str, int]]) -> str:
-    """In the largest unit that it reaches; the last one is what it is counted in."""
+    """A value in the largest unit that it reaches; the last unit is the one in which it is
+    counted."""
     name, size = next((unit for unit in units if value >= unit[1]), units[-1])
     return f"{value / size:,.1f} {name}"
 
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Ctrl-C and `kill` end the run between two steps; Spark's own handler would let the jobs of
-    the running queries fail first."""
+    """Let Ctrl-C and `kill` end the run between two steps; Spark's own handler would let the jobs
+    of the running queries fail first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -163,8 +164,8 @@ def _stopped_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _log_to_file(pipeline: Pipeline) -> Iterator[None]:
-    """What Java and Spark's workers print while a live pipeline runs goes to a file: on the
-    terminal it would tear the table apart. They inherit the place when Java starts."""
+    """Send what Java and Spark's workers print while a live pipeline runs to a file: on the
+    terminal it would break the table. They inherit the place when Java starts."""
     checkpoint = str(pipeline.spec.checkpoint)
     if "://" in checkpoint or not err.is_terminal:
         yield

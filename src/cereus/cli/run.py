@@ -17,11 +17,10 @@ from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, is_given
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.several import CommandQueries, query_texts
-from cereus.cli.view import columns_to_show, err, matches_table, out, rate_text
+from cereus.cli.view import columns_to_show, err, matches_table, out, print_table, rate_text
 from cereus.engine.results.time_order import TIME
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
-from cereus.matches import count_text
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
 from cereus.spark.session import need_pyspark
@@ -29,6 +28,7 @@ from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
 
 PIPELINE = ".toml"
+WHY = 'nothing was found; to see why, write "cereus why" instead of "cereus run"'
 PIPELINE_ENGINES: dict[Engine, Literal["spark", "local"]] = {
     Engine.SPARK: "spark",
     Engine.LOCAL: "local",
@@ -113,18 +113,19 @@ def run(
         bool, typer.Option("--overwrite", help="Replace the output if it exists.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Of a pipeline: check it, show it, do not run it.")
+        bool,
+        typer.Option("--dry-run", help="For a pipeline: check and show it, without running it."),
     ] = False,
     metrics: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of a pipeline: write how every query is doing there, as JSON lines.",
+            help="For a pipeline: write the metrics of every query there, as JSON lines.",
             show_default=False,
         ),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Write what came of it as one JSON object instead.")
+        bool, typer.Option("--json", help="Write the results as one JSON object instead.")
     ] = False,
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
@@ -214,24 +215,27 @@ def run(
         return
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], target, name if queries else None)
+        unseen: tuple[str, ...] = ()
         if outcome.types:
-            needed = needed_types(compiled[name].compiled)
-            commanded.warn(name, unseen_types(needed, outcome.types))
+            unseen = unseen_types(needed_types(compiled[name].compiled), outcome.types)
+            commanded.warn(name, unseen)
+        if not (outcome.counts.rows or unseen or queries) and outcome.events:
+            err.print(WHY, style="dim", highlight=False, soft_wrap=True)
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
-    """The inputs: with --query all arguments, else all but the first."""
+    """The inputs: with --query all arguments, else all except the first."""
     paths = [*([query] if queries and query is not None else []), *events]
     if query is None and not queries:
         hint = "cereus run QUERY INPUT…, or cereus run PIPELINE.toml"
-        raise CereusError("what is to be run?", hint=hint)
+        raise CereusError("there is nothing to run", hint=hint)
     if not paths:
         raise CereusError("no input was given", hint="name files or directories of events")
     return paths
 
 
 def _need_order(time: str | None) -> None:
-    """Said before Spark starts, which takes a while."""
+    """Refuse a run without an order before Spark starts, which takes a while."""
     if time is None:
         raise CereusError(
             "on Spark the events of files have no order: which column says it?",
@@ -240,7 +244,7 @@ def _need_order(time: str | None) -> None:
 
 
 def _check_tie(tie: Sequence[str], schema: pa.Schema) -> None:
-    """Only Spark orders by them, but a name that is wrong is wrong everywhere."""
+    """Check the tie columns. Only Spark orders by them, but a wrong name is wrong everywhere."""
     for name in tie:
         if name not in schema.names:
             raise DataError(
@@ -252,21 +256,19 @@ def _check_tie(tie: Sequence[str], schema: pa.Schema) -> None:
 def report(outcome: Outcome, query: Query, target: Target | None, name: str | None = None) -> None:
     """Some matches as a table, how many there are, and how fast that was; `name` is shown where
     there are several queries."""
-    counts = query.compiled.counts
+    counts = outcome.counts
     if outcome.first:
-        many, one = ("rows", "row") if counts else ("matches", "match")
-        more = len(outcome.first) < outcome.rows
+        many, one = counts.called, "row" if counts.called == "rows" else "match"
+        more = len(outcome.first) < counts.rows
         title = f"{len(outcome.first)} of the {many}" if more else f"all {many}"
         title = title if name is None else f"{name}: {title}"
         columns = main_columns(query, outcome.columns)
-        out.print(matches_table(outcome.first, columns, title, one))
-    rows = outcome.rows if counts else None
-    total = count_text(outcome.matches, rows, outcome.timeouts, outcome.completions)
+        print_table(matches_table(outcome.first, columns, title, one))
     where = f" written to {target}" if target is not None else ""
     console = err if target is not None and target.standard_output else out
     console.print(
         f"{'' if name is None else f'{name}: '}"
-        f"[bold]{total}[/bold]{where} · "
+        f"[bold]{counts}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",
         highlight=False,
         soft_wrap=True,

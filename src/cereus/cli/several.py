@@ -15,7 +15,7 @@ from cereus.many import QuerySet
 from cereus.query import Query
 
 QUERY = "query"
-"""The column with the name of the query that a match is of."""
+"""The column with the name of a match's query."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Matches and errors as a person at a terminal reads them."""
+"""Shows matches and errors on a terminal."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,8 +23,9 @@ err = Console(stderr=True)
 
 MOST_COLUMNS = 8
 MOST_EVENTS = 8
+WIDEST = 10_000
 RATED_FROM = 10_000
-"""So many events show how fast a run is."""
+"""From this many events on, a rate is shown."""
 RIGHT = (int, float)
 HINT = "hint:"
 
@@ -59,8 +61,16 @@ def show_warning(message: str, words: Surface = FLAGS) -> None:
     err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
 
+def print_table(table: Table) -> None:
+    """A terminal has a width; a file or a pipe has none, and nothing is cut off there."""
+    if out.is_terminal or "COLUMNS" in os.environ:
+        out.print(table)
+    else:
+        Console(file=out.file, width=WIDEST).print(table, crop=False)
+
+
 def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
-    """The columns that a table has room for, the most telling first."""
+    """The columns that a table has room for, the most useful first."""
     ahead = [name for name in dict.fromkeys(first) if name in names]
     return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
 
@@ -92,7 +102,7 @@ def _values(matches: Sequence[ShownMatch], name: str) -> list[Any]:
 
 
 def _day(values: list[Any]) -> date | None:
-    """The day that all times of a column share: printed once, above them."""
+    """The day, if all times of a column share it: it is printed once, above them."""
     days = {value.date() if isinstance(value, datetime) else None for value in values}
     return days.pop() if len(days) == 1 else None
 
@@ -137,7 +147,7 @@ def value_text(value: Any, day: date | None = None) -> str:
 
 
 def float_text(value: float) -> str:
-    """With four decimals where that says something: 12.5; else with four digits: 0.00002."""
+    """A number with four decimals if that is enough: 12.5; else with four digits: 0.00002."""
     if value and not 1e-3 <= abs(value) < 1e12:
         plain = 1e-9 <= abs(value) < 1e-3
         return np.format_float_positional(float(f"{value:.4g}")) if plain else f"{value:g}"
@@ -145,7 +155,7 @@ def float_text(value: float) -> str:
 
 
 def rate_text(events: int | None, seconds: float) -> str:
-    """`1,000,000 events in 0.5 s (2.0 million events/s)`; of few events, a rate says nothing."""
+    """`1,000,000 events in 0.5 s (2.0 million events/s)`; for few events, without a rate."""
     if events is None:
         return f"in {seconds:.1f} s"
     noun = "event" if events == 1 else "events"

@@ -1,8 +1,8 @@
-"""Hints in the words of the command line, or of a pipeline.
+"""Rewords hints for the command line, or for a pipeline.
 
-A hint names options as Python has them (`Stream(time="ts")`, `sort=True`), because most readers
-call a function, and it may offer several ways, «…, or …». Here every option is looked up by its
-name: `OPTIONS` says what it is about, and a surface how it is written there. A way that a surface
+A hint names options as in Python (`Stream(time="ts")`, `sort=True`), because most readers call a
+function, and it may offer several ways, «…, or …». Here every option is looked up by its name:
+`OPTIONS` says what it is about, and a surface says how it is written there. A way that a surface
 cannot write is left out. Hints are texts, and not trees, because some come out of Spark's workers.
 """
 
@@ -26,9 +26,9 @@ CALL = re.compile(
 )
 PYTHON = re.compile(
     r"\b(?:Stream|Files|Limits|match|compile|len|run|recognizer)\(|\b\w+=(?:True|False|['\"…\[{])"
-    r"|table, …|cereus\.sql"
+    r"|table, …|cereus\.sql|pandas\."
 )
-"""What only a program can say."""
+"""Words that only make sense in a program."""
 OR = ", or "
 ELLIPSIS = "…"
 """A value that is to be filled in."""
@@ -63,7 +63,7 @@ OPTIONS: dict[str, About] = {
 
 @dataclass(frozen=True)
 class HintOption:
-    """An option that a hint names. Of `types={"price": "double"}` the part is `price`."""
+    """An option that a hint names. In `types={"price": "double"}` the part is `price`."""
 
     name: str
     value: str
@@ -75,7 +75,7 @@ class HintOption:
 
     @property
     def open(self) -> bool:
-        """Its value is to be filled in."""
+        """Whether its value is to be filled in."""
         return self.value == ELLIPSIS
 
 
@@ -94,21 +94,21 @@ class Surface(ABC):
 
     @abstractmethod
     def written(self, option: HintOption) -> str | None:
-        """The option as it is typed there; None where there is no such thing."""
+        """The option as it is typed there; None if there is no such option."""
 
     def place(self, option: HintOption) -> str:
-        """What stands behind options of this kind: where they go."""
+        """The words after options of this kind: where they go."""
         return ""
 
 
 def reworded(text: str, surface: Surface) -> str:
-    """A hint, or a warning, as a surface has it."""
+    """A hint, or a warning, in the words of a surface."""
     ways = [_way(each, surface) for each in text.split(OR)]
     return OR.join(way for way in ways if way is not None) or text
 
 
 def _way(text: str, surface: Surface) -> str | None:
-    """One way out; None where it is for programs only."""
+    """One way out; None if it is for programs only."""
     way = CALL.sub(lambda call: _written(call[0], surface), text)
     way = ARGUMENT.sub(lambda argument: _written(argument[0], surface), way)
     return None if PYTHON.search(way) else way

@@ -1,4 +1,4 @@
-"""What a run did, counted: the same on every machine, so that tests can ask for it."""
+"""Counts of the work that a run did: the same on every machine, so that tests can check them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 
 @dataclass
 class Costs:
-    """What a run did so far.
+    """Counts of the work that a run did so far.
 
     events  rows of the input that were read
     tests   conditions that were evaluated, one for each row that was still open; what a type or a
             constant text decides is looked up and not counted
-    kept    events that came to the kernel: the others could be told to matter to no match
+    kept    events that came to the kernel: the others cannot matter to any match
     steps   configurations (states with their values) that read an event
     nodes   nodes of partial matches that were made
     bytes   of columns that were remembered, and of results

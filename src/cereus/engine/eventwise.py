@@ -1,4 +1,4 @@
-"""What executors have in common that do a fixed piece of work for each event that matters."""
+"""The common part of executors that do a fixed amount of work for each event that matters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from cereus.engine.match import forgetting
 
 
 class EventwiseExecutor(Executor):
-    """Reads events through one `BatchReader`, and keeps a state for each key that it numbers.
+    """Reads events through one `BatchReader`, and keeps a state for each numbered key.
 
-    A language says in `_read` what its results are, and in `_forget_keys` which keys stay.
+    A language implements `_read`, which makes the results, and `_forget_keys`, which decides which
+    keys stay.
     """
 
     version: ClassVar[int]
-    """Of the snapshots."""
+    """The version of the snapshots."""
 
     def __init__(self, reader: BatchReader, fingerprint: str, keep: tuple[str, ...]) -> None:
         self.reader, self.fingerprint = reader, fingerprint
@@ -44,11 +45,12 @@ class EventwiseExecutor(Executor):
 
     @abstractmethod
     def _read(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Read a batch; the results that it completes."""
+        """Read a batch and yield the results that it completes."""
 
     @abstractmethod
     def _forget_keys(self) -> int:
-        """Forget the keys that are as new ones, number the others anew; how many these are."""
+        """Forget the keys whose state is that of a new key, renumber the others, and return how
+        many stay."""
 
     def forget_idle(self) -> None:
         self._forgets = True
@@ -59,7 +61,7 @@ class EventwiseExecutor(Executor):
 
     @property
     def costs(self) -> Costs:
-        """Each event that matters is one step."""
+        """The counts, with one step for each event that matters."""
         return self.reader.costs + Costs(steps=self.reader.costs.kept)
 
     @property

@@ -40,12 +40,13 @@ from cereus.plan.traits import ChosenBy
 
 
 def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
-    """A runner of the kind that a plan needs, with the letters that it needs."""
+    """A runner of the class and with the letters that a plan needs."""
     return runner_kind(plan)(plan, schema, letters=letters_for(plan), **options)
 
 
 def runner_kind(plan: Plan) -> type[Runner]:
-    """The class of runner that counts matches, or chooses among them, as the plan demands."""
+    """The class of runner for a plan: one that counts matches, chooses among them, or lists
+    them."""
     if plan.counts_unlisted:
         return CountingRunner
     kinds = SKIPPING if plan.query.skip is not None else RUNNERS
@@ -53,11 +54,11 @@ def runner_kind(plan: Plan) -> type[Runner]:
 
 
 class SkippingListing(SkippingRunner, ListingRunner):
-    """Lists all matches of an event, chooses, and keeps those that move on."""
+    """Lists all matches of an event, chooses, and skips as AFTER MATCH SKIP says."""
 
 
 class SkippingReplay(SkippingRunner, ReplayRunner):
-    """Reads windows once more, and keeps the matches that move on."""
+    """Reads windows once more to choose, and skips as AFTER MATCH SKIP says."""
 
 
 RUNNERS: dict[ChosenBy, type[Runner]] = {
@@ -73,7 +74,7 @@ SKIPPING: dict[ChosenBy, type[Runner]] = {
 
 
 def letters_for(plan: Plan) -> LetterStrategy:
-    """The letters of a run: by whether events are compared beyond what slots can do."""
+    """The letters of a run. They carry values if slots cannot decide how events are compared."""
     return ValueLetters(plan.compared) if plan.traits.remembers_values else PlainLetters()
 
 
@@ -90,58 +91,66 @@ class Executor(ABC):
     @property
     @abstractmethod
     def header(self) -> dict[str, Any]:
-        """What a snapshot must have in common with the query that restores it."""
+        """The properties that a snapshot must share with the query that restores it."""
 
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Read a batch; the results that it completes."""
+        """Read a batch and yield the results that it completes."""
 
     def defer(self) -> None:
-        """The stream is read to its end before anyone looks: results may wait for `finish`, where
-        that is quicker. To be called before the first batch."""
+        """Allow results to wait until `finish`, where that is quicker: nobody looks before the
+        stream is read to its end. Call this before the first batch."""
         return
 
     def share(self, shelf: dict[Any, Any]) -> None:
-        """Several queries read the same events, each of them all at once: they leave on the shelf
-        for each other what they find out about these. To be called before the first batch."""
+        """Share what this query finds out about the events with other queries that read the same
+        events, each of them all at once. `shelf` holds what they share. Call this before the first
+        batch."""
         return
 
     def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
-        """What `finish` would give, where results were deferred: in pieces that can be computed at
-        once, by as many threads as there are, in the order of the results."""
+        """The results of `finish`, where results were deferred, as pieces of work: threads can
+        compute them at the same time. They are in the order of the results."""
         raise NotImplementedError
 
     def skip_to(self, row: int) -> None:
-        """The next batch begins at this row of the input; the rows since the last do not matter."""
+        """Let the next batch begin at this row of the input; the rows since the last one do not
+        matter."""
         raise NotImplementedError
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
-        """No event before `time` will come; the results that this completes."""
+        """Promise that no event before `time` will come, and yield the results that this
+        completes."""
         return iter(())
 
     def forget_idle(self) -> None:
-        """From now on forget keys that no match can have any more, as far as the order of time so
-        far tells (`match.forgetting`)."""
+        """From now on forget keys that can have no more matches, as far as the order of time so far
+        tells (`match.forgetting`)."""
         return
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """The stream is over; the results that this completes."""
+        """End the stream and yield the results that this completes."""
         return iter(())
 
     def taken(self, column: str | None) -> Iterator[tuple[int, npt.NDArray[np.int64]]] | None:
-        """In place of `finish`, where results were deferred and nobody looks at them: how many
-        matches there are, and which rows the variable of a column takes in them, or (None) the last
-        row of each; some matches at a time. None where an executor has them as results only."""
+        """The matches in place of `finish`, for a caller that needs no results, where they were
+        deferred.
+
+        Yields, for some matches at a time, how many there are, and which rows the variable of a
+        column takes in them; for None, the last row of each. Is None if the executor has results
+        only.
+        """
         return None
 
     def stop(self) -> Iterator[pa.RecordBatch]:
-        """In place of `finish`, where the stream goes on and is not read to its end: the results
-        that were deferred and are decided by now."""
+        """The results that were deferred and are decided by now, in place of `finish`. For a stream
+        that goes on and is not read to its end."""
         return iter(())
 
     @abstractmethod
     def forget(self) -> None:
-        """No key of so far comes again: drop their state. For streams sorted by key."""
+        """Drop the state of all keys so far: none of them comes again. For streams sorted by
+        key."""
 
     @property
     def shed(self) -> list[str]:
@@ -150,7 +159,7 @@ class Executor(ABC):
 
     @property
     def costs(self) -> Costs:
-        """What was done so far, as far as the language counts it."""
+        """Counts of the work so far, as far as the language counts it."""
         return Costs()
 
     @abstractmethod
@@ -163,17 +172,18 @@ class Executor(ABC):
 
     @property
     def readers(self) -> tuple[BatchReader, ...]:
-        """What reads the batches that are pushed, each of them once; () if something else does."""
+        """The readers of the batches that are pushed; each reads every batch once. () if there are
+        none."""
         return ()
 
     def sharing(self) -> Sharing | None:
-        """This executor as one of several that read an input together, if it can be."""
+        """This executor as one of several that share the reading of an input, if it can."""
         return None
 
     @property
     @abstractmethod
     def events(self) -> pa.Table | None:
-        """The remembered events, when columns of them are kept."""
+        """The remembered events, if columns of them are kept."""
 
     @property
     @abstractmethod
@@ -245,11 +255,11 @@ class PatternExecutor(Executor):
         return self._measured(self.results.batches(read))
 
     def _measured(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same; what is written is counted."""
+        """The same batches; counts the bytes that are written."""
         for batch in batches:
             self._written += batch.nbytes
             yield batch
-            del batch  # its memory may be used again
+            del batch  # the memory of a batch may be used again
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
@@ -281,7 +291,7 @@ class PatternExecutor(Executor):
         self.runner.reader.number_rows(row)
 
     def share_letters(self, shared: SharedLetters) -> None:
-        """Ask the tests together with other executors, of the same batches."""
+        """Evaluate the tests together with other executors that read the same batches."""
         self.runner.reader.share_letters(shared.view(self.plan))
 
     def forget_idle(self) -> None:
@@ -331,8 +341,8 @@ class PatternExecutor(Executor):
                 self.timeouts.starts.restore(state["open"])
 
     def adopt(self, state: dict[str, Any]) -> None:
-        """Go on from a state of a query that differs in the constants of tests and in its output
-        only; it may remember columns of events in another order."""
+        """Go on from the state of a query that differs only in the constants of its tests and in
+        its output. That query may remember columns of events in another order."""
         history = dict(state["history"])
         if history["payload"] is not None:
             history["payload"] = history["payload"].select(list(self.runner.payload))

@@ -1,10 +1,9 @@
-"""Lets long loops end when nobody waits for them any more, or when they have done enough.
+"""Ends long loops when nobody waits for them any more, or when they have done enough.
 
 Compiled loops run without the interpreter's lock, and so without its checks for Ctrl-C. They call
-`look_up` every so many steps, well below a second apart. In the main thread Python's own signals
-are looked at then; in a thread that works for another, whether that one has given up; and where
-work is bounded, how often it was looked up: a count of steps, so that the bound is the same on
-every machine.
+`look_up` every so many steps, well below a second apart. It runs Python's signal handlers in the
+main thread. In a thread that works for another, it checks whether that one has given up. Where work
+is bounded, it counts the calls: a count of steps makes the bound the same on every machine.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _here = threading.local()
 
 @contextmanager
 def stopping_at(flag: threading.Event) -> Iterator[None]:
-    """What this thread does meanwhile ends soon after the flag is set."""
+    """While inside, the work of this thread ends soon after the flag is set."""
     before = getattr(_here, "flag", None)
     _here.flag = flag
     try:
@@ -37,7 +36,7 @@ def stopping_at(flag: threading.Event) -> Iterator[None]:
 
 @dataclass
 class BoundedWork:
-    """How often something may look up, and has done so."""
+    """How often some work may call `look_up`, and how often it has."""
 
     most: int
     done: int = 0
@@ -45,7 +44,8 @@ class BoundedWork:
 
 @contextmanager
 def bounded(most: int) -> Iterator[BoundedWork]:
-    """What this thread does meanwhile ends in a LimitError when it looks up more often."""
+    """While inside, the work of this thread ends in a LimitError if it calls `look_up` more
+    often."""
     before = getattr(_here, "work", None)
     _here.work = BoundedWork(most)
     try:
@@ -56,8 +56,8 @@ def bounded(most: int) -> Iterator[BoundedWork]:
 
 @contextmanager
 def sharing(parts: int) -> Iterator[None]:
-    """What this thread does meanwhile may take one of so many parts of what is left of its work,
-    so that some is left for others."""
+    """While inside, this thread may use one of `parts` equal parts of what is left of its bounded
+    work, so that the other parts get some."""
     work: BoundedWork | None = getattr(_here, "work", None)
     if work is None:
         yield

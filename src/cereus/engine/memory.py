@@ -1,7 +1,8 @@
-"""Arrays in memory that is given again and again.
+"""Arrays in memory that is reused.
 
-The C library hands large blocks back to the system when they are freed, and every page of the next
-one has to be faulted in anew: that took a third of the time of a run. Arrow's pool keeps them.
+The C library returns large blocks to the system when they are freed, and every page of the next
+block causes a page fault: that took a third of the time of a run. Arrow's memory pool keeps the
+blocks.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import pyarrow as pa
 NO_INTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 NO_CODES: npt.NDArray[np.int32] = np.zeros(0, np.int32)
 NO_COLUMNS: npt.NDArray[np.int64] = np.zeros((1, 0), np.int64)
-"""What has no numbers yet; to be had without making an array."""
+"""An array without columns, made once."""
 SMALL = 1 << 11
-"""Of so few numbers the C library keeps the memory anyway."""
+"""Arrays of at most this many numbers: the C library keeps their memory anyway."""
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
@@ -28,7 +29,8 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
         return np.empty(shape, dtype)
     kind = np.dtype(dtype)
     made = np.frombuffer(pa.allocate_buffer(int(count) * kind.itemsize), kind)
-    # of a plain array, its parts refer to it (`Chunk.in_use` counts them), not to what is below it
+    # from a plain array: its views then refer to it (`Chunk.in_use` counts them), not to what is
+    # below it
     return made.reshape(shape) if isinstance(shape, tuple) else made
 
 
@@ -61,5 +63,5 @@ def taller(array: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
 
 
 def taken(values: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """`values[places]`, the places being inside."""
+    """`values[places]`; all places are inside."""
     return values.take(places, out=empty(len(places), values.dtype), mode="clip")

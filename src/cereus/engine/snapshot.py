@@ -27,7 +27,7 @@ def dump(header: dict[str, Any], state: dict[str, Any]) -> bytes:
 
 
 def sealed(data: bytes) -> bytes:
-    """Bytes with their digest before them: damage is noticed before anything is read."""
+    """Bytes with their digest in front, so that damage is noticed before anything is read."""
     return hashlib.sha256(data).digest() + data
 
 
@@ -40,7 +40,7 @@ def unsealed(data: bytes | memoryview) -> memoryview:
 
 
 def load(snapshot: bytes | memoryview, expected: dict[str, Any]) -> dict[str, Any]:
-    """The state in a snapshot, if it belongs to this plan by its header."""
+    """The state in a snapshot. A snapshot whose header is not that of this plan is refused."""
     view = memoryview(snapshot)
     if view[: len(MAGIC)] != MAGIC:
         raise _not_this_format(bytes(view[: len(MAGIC)]))
@@ -73,7 +73,7 @@ def _check_header(header: dict[str, Any], expected: dict[str, Any]) -> None:
 
 @contextmanager
 def restoring() -> Iterator[None]:
-    """State is taken up here: where it is not what this code has saved, that is a SnapshotError."""
+    """Turn errors inside into a SnapshotError: the state was not saved by this code."""
     try:
         yield
     except SnapshotError:

@@ -1,4 +1,4 @@
-"""One thread at a time works with what has state.
+"""Lets only one thread at a time work with an object that has state.
 
 The kernel runs without the interpreter's lock. Two threads in one recognizer would change the same
 arrays at once, and could crash the process; and which of them comes first would decide the matches.
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class TakesTurns(Protocol):
-    """Something that one thread at a time works with."""
+    """The base of objects that one thread at a time works with."""
 
     _turn: threading.Lock
 
@@ -30,7 +30,8 @@ Owner = TypeVar("Owner", bound=TakesTurns)
 def in_turn(
     method: Callable[Concatenate[Owner, Given], Result],
 ) -> Callable[Concatenate[Owner, Given], Result]:
-    """The method, refused while another thread is in one of its object."""
+    """Decorate a method so that it is refused while another thread is in a method of the same
+    object."""
 
     @wraps(method)
     def alone(owner: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:

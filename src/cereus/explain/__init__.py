@@ -1,1 +1,1 @@
-"""How a plan will run, in words."""
+"""Explains in words how a plan will run."""

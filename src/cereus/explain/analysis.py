@@ -1,4 +1,4 @@
-"""What is known of a plan before the first event: its letters, its states, what may go wrong."""
+"""Analyses a plan before the first event: its letters, its states, what may go wrong."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class PlanAnalysis:
 
     @cached_property
     def built(self) -> Explored:
-        """As constructed, nondeterministic."""
+        """The automaton as constructed, nondeterministic."""
         return explore(self.plan.automaton, self.alphabet.letters)
 
     @cached_property
     def run(self) -> Explored:
-        """As it runs, I/O-deterministic."""
+        """The automaton as it runs, I/O-deterministic."""
         return explore_deterministic(self.plan.automaton, self.alphabet.letters)
 
     @cached_property
     def joint(self) -> Explored:
-        """As it runs with registers, if it has any."""
+        """The automaton as it runs with registers, if it has any."""
         if not self.full_plan.traits.registers or self.full_plan.tests != self.plan.tests:
             return self.run
         return explore_deterministic(self.full_plan.automaton, self.alphabet.letters)
@@ -67,7 +67,8 @@ class PlanAnalysis:
 
     @property
     def never_matches(self) -> bool:
-        """Proved; False may also mean that it is not known."""
+        """Whether it is proved that the plan never matches; False may also mean that it is not
+        known."""
         if not (
             self.alphabet.complete
             and self.built.complete
@@ -102,8 +103,8 @@ class PlanAnalysis:
 
     @cached_property
     def grows(self) -> bool:
-        """Partial matches may wait for ever: there is no window, and a state after the first
-        mark can be reached again while events are skipped."""
+        """Whether partial matches may wait for ever: there is no window, and a state after the
+        first mark can be reached again while events are skipped."""
         return self.plan.query.window is None and (
             not self.run.complete or any(not _marks(edge) for edge in self._cycles)
         )
@@ -134,7 +135,7 @@ class PlanAnalysis:
 
 
 def warnings(plan: Plan, description: Description) -> list[str]:
-    """What a person should know before running the query."""
+    """Warnings that a person should read before running the query."""
     analysis = PlanAnalysis(plan, description)
     texts = []
     if analysis.never_matches:

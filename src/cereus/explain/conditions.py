@@ -1,4 +1,4 @@
-"""Conditions between events in words: who decides them, what is remembered, when it is checked."""
+"""Describes conditions between events: who decides them, what is remembered, when it is checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MATCHED_UNKNOWN = (
 
 
 SCOPE = "the event where a strategy begins to choose"
-"""What a slot that chooses has."""
+"""The content of a slot that chooses."""
 
 # ---------------------------------------------------------------- each condition
 
@@ -55,7 +55,7 @@ def by_registers(analysis: PlanAnalysis) -> Iterator[str]:
 
 
 def _places(node: SlotFilter) -> list[int]:
-    """The places of a condition that slots are needed for."""
+    """The places of a condition that need slots."""
     return [place for place, side in enumerate(_sides(node)) if side.needed]
 
 
@@ -96,7 +96,7 @@ def _value(plan: Plan, side: Side | Value) -> str:
 
 
 def _all_values(value: str) -> str:
-    """What a slot with a set has."""
+    """The content of a slot with a set."""
     return f"the set of all {value}"
 
 
@@ -122,7 +122,7 @@ def _when_checked(node: SlotFilter) -> str:
 
 
 def _slot_contents(plan: Plan, node: SlotFilter) -> list[str]:
-    """What the slot of each place holds; nothing where none is needed."""
+    """The content of the slot of each place; empty if none is needed."""
     if not isinstance(node, ComparisonFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
     sides = enumerate(node.sides)
@@ -155,7 +155,7 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
     written = [
         f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
         for slot, how, column in edge.updates
-        if slot in names  # what no state holds is never read
+        if slot in names  # a slot that no state holds is never read
     ]
     return (f" if {' and '.join(checks)}" if checks else "", ", ".join(written))
 
@@ -183,7 +183,7 @@ def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str
 
 
 def _absent_text(what: Absent, names: dict[Slot, str], columns: list[str]) -> str:
-    """What must not have come, and where."""
+    """The words for what must not have come, and where."""
     _, after, before, term = what
     place = "in the window" if after is None else f"after {names[after]}"
     place += "" if before is None else f" before {names[before]}"
@@ -230,7 +230,7 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
 
 
 def _with_operands(node: Expression, operands: list[str]) -> str:
-    """A function's expression, its operands as they are written."""
+    """The expression of a function with its operands as text."""
 
     def written(part: Expression) -> Expression:
         if isinstance(part, Attribute):
@@ -253,8 +253,8 @@ INFIX = {
 
 
 def _indexed(analysis: PlanAnalysis) -> set[Slot]:
-    """The slots that the engine finds partial matches by (`TransitionTable._index`): the first
-    of a state, where all moves but staying require it to equal one and the same column."""
+    """The slots by which the engine finds partial matches (`TransitionTable._index`): the first of
+    a state, if all moves except staying require it to equal the same column."""
     explored, indexed = analysis.joint, set()
     for state, slots in enumerate(explored.slots):
         first = min(slots, default=None)
@@ -297,8 +297,8 @@ def _seen(plan: Plan, label: Label) -> Label:
 
 
 def _ambiguous(explored: Explored, letters: tuple[int, ...]) -> bool:
-    """Two moves may both be possible and mark an event alike, and end alike, as `TransitionTable`
-    decides."""
+    """Whether two moves may both be possible, mark an event alike, and end alike, as
+    `TransitionTable` decides."""
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
     ways: dict[tuple[int, int], list[tuple[Label, int]]] = {}
     for edge in explored.edges:
@@ -309,7 +309,8 @@ def _ambiguous(explored: Explored, letters: tuple[int, ...]) -> bool:
     going_on = {edge.source for edge in explored.edges} | explored.closing
 
     def apart(one: int, other: int) -> bool:
-        """What is over with this event is not reported with what does not accept."""
+        """Whether two states are never reported together: one is over with this event, and the
+        other does not accept."""
         return one not in going_on and other not in explored.accepting
 
     return any(

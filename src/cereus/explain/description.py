@@ -1,4 +1,4 @@
-"""What a language knows about the plans of its patterns, so that explain can describe them."""
+"""What explain needs from a language to describe the plans of its patterns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Description(ABC):
         """The query as it was understood, printed."""
 
     def stages(self, plan: Plan) -> Iterator[str]:
-        """What happens to a text before there is an automaton: parsing and rewriting."""
+        """The stages of a text before there is an automaton: parsing and rewriting."""
         return iter(())
 
     def between(self, analysis: PlanAnalysis) -> Iterator[str]:
@@ -35,8 +35,8 @@ class Description(ABC):
         return iter(())
 
     def skeleton(self, plan: Plan) -> Plan:
-        """The plan without conditions between events: what can be looked at before any values
-        are known."""
+        """The plan without conditions between events: the part that can be explored before any
+        values are known."""
         return plan
 
     def only_adds(self, plan: Plan) -> bool:
@@ -48,22 +48,22 @@ class Description(ABC):
         return []
 
     def exponential(self, plan: Plan) -> list[str]:
-        """A warning for each condition whose remembered values may be as many as sets of
+        """A warning for each condition that may remember as many values as there are sets of
         events."""
         return []
 
     def misread(self, plan: Plan) -> list[str]:
-        """A warning for each part of the pattern that people read otherwise than it is defined."""
+        """A warning for each part of the pattern that people tend to misread."""
         return []
 
     def slot_values(self, plan: Plan) -> dict[Slot, str]:
-        """What slots hold that belong to no comparison of the automaton."""
+        """The contents of slots that belong to no comparison of the automaton."""
         return {}
 
     def values_read(self, plan: Plan) -> list[str] | None:
-        """The values that states remember; None where the language does not know."""
+        """The values that states remember; None if the language does not know."""
         return None
 
     def each_match(self, names: tuple[str, ...]) -> str:
-        """What a row of the result is, where variables are selected."""
+        """The meaning of a row of the result, if variables are selected."""
         return f"each binding of {', '.join(names)} once, with the latest start"

@@ -1,7 +1,7 @@
-"""An explanation in parts: to be read by programs, or one part at a time.
+"""Splits an explanation into parts: for programs, or to show one part at a time.
 
-Explanations of all languages are texts with titles and indented lines, so their parts are parts
-in the text: what a program reads is what a person reads.
+Explanations of all languages are texts with titles and indented lines, so their parts are parts of
+the text: a program reads what a person reads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ STAGES = "stages"
 
 @dataclass(frozen=True)
 class Section:
-    """`of` is the part of the query that it is about, where a query has several."""
+    """A titled part of an explanation. `of` is the part of the query that it is about, if a query
+    has several."""
 
     title: str
     lines: tuple[str, ...]
@@ -44,8 +45,8 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def section_text(text: str, title: str) -> str:
-    """One part of an explanation, or the stages up to one of them; of each part of the query,
-    where there are several."""
+    """One part of an explanation, or the stages up to one of them; for each part of the query, if
+    there are several."""
     sections = sections_of(text)
     wanted = [each for each in sections if each.title.lower().startswith(title.lower())]
     wanted = wanted or list(_stages_up_to(sections, title))
@@ -57,12 +58,12 @@ def section_text(text: str, title: str) -> str:
 
 
 def _stages_up_to(sections: tuple[Section, ...], name: str) -> Iterator[Section]:
-    """The lines of the stages, each of which begins with its name; the last one is `name`."""
+    """The lines of the stages up to the one that begins with `name`."""
     for each in sections:
         names = [line.split(" ")[0].lower() for line in each.lines]
         if each.title == STAGES and name.lower() in names:
             end = names.index(name.lower()) + 1
-            while end < len(names) and not names[end]:  # a line that goes on
+            while end < len(names) and not names[end]:  # a continued line
                 end += 1
             yield Section(each.title, each.lines[:end], each.of)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 FONT = "Helvetica"
 FONTS = "\n  ".join(f'{part} [fontname="{FONT}"];' for part in ("graph", "node", "edge"))
-"""For pictures that graphviz draws with its own sizes."""
+"""Fonts for pictures that graphviz draws with its own sizes."""
 
 
 def graph(name: str, lines: Iterable[str]) -> str:

@@ -22,13 +22,13 @@ __all__ = ["explain", "moves", "warnings"]
 
 NODE_BYTES = 32
 KEY_BYTES = 88
-"""Of a key: its last position, floor and time, when it woke, and one configuration."""
+"""The bytes of a key: its last position, floor and time, when it woke, and one configuration."""
 REMEMBERED_BYTES = 20
-"""Of an event that passed a test: its row number, its time, its key."""
+"""The bytes of an event that passed a test: its row number, its time, its key."""
 
 MOST_STATES_SHOWN = 24
 MOST_MOVES_SHOWN = 50
-"""Of one state."""
+"""The most moves of one state that are shown."""
 ENGINES = {
     ChosenBy.KERNEL: "choosing",
     ChosenBy.LONGEST: "choosing",
@@ -38,7 +38,8 @@ ENGINES = {
 
 
 def explain(plan: Plan, description: Description) -> str:
-    """The query as understood, the stages it goes through, what each checks, keeps and drops."""
+    """Explain a plan: the query as understood, its stages, and what each checks, keeps and
+    drops."""
     analysis = PlanAnalysis(plan, description)
     sections = {
         "query": description.query_text(plan).splitlines(),
@@ -109,7 +110,7 @@ def _dropped(plan: Plan, description: Description) -> Iterator[str]:
         return
     yield "events that pass no test"
     if plan.traits.keys_sleep:
-        yield "events that begin nothing, while their key has nothing begun inside the window"
+        yield "events that begin no match, while their key has no partial match inside the window"
     if plan.traits.looks_ahead:
         yield "in long batches, events that no match can have before its window has passed"
     if plan.traits.position_sensitive:
@@ -167,7 +168,7 @@ def moves(
     analysis: PlanAnalysis, explored: Explored, state: int
 ) -> tuple[list[tuple[str, Edge]], int]:
     """The moves of a state that can still lead to a match: on which letters, and one of them. Of
-    very many the first, and how many there are more."""
+    very many moves, the first ones and how many more there are."""
     useful = explored.useful
     alike: dict[Edge, list[int]] = {}
     for edge in explored.edges:
@@ -193,7 +194,7 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         implied = " and ".join(".".join(path) for path in plan.implied_keys)
         yield f"{implied}: a key because all events of a match are equal in it (not NULL, nor NaN)"
     if plan.traits.detects:
-        yield "each event that ends some, once, with the latest start; none of them is made"
+        yield "each event where matches end, once, with the latest start; no match is listed"
     elif plan.counts_unlisted:
         yield "counted per event that completes them, not listed"
     elif query.count:
@@ -229,11 +230,11 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         )
     if plan.compared_followers:
         read = ", ".join(query.unfollowed.read) if query.unfollowed is not None else ""
-        yield f"what comes after a match is compared with its events, {read}, pair by pair"
+        yield f"events after a match are compared with its events, {read}, pair by pair"
     if query.timeouts:
         yield (
-            "what was begun and not completed when its window has passed is emitted too, once for "
-            "each first event; the events of that window are then read again, step by step"
+            "partial matches whose window has passed are emitted too, one for each first event;"
+            " the events of that window are then read again, step by step"
         )
     if query.skip is not None:
         event = "first" if query.skip is Skip.TO_NEXT else "last"
@@ -288,7 +289,7 @@ def _until(plan: Plan) -> str:
         return "for as long as matches of it may wait"
     if in_time:
         return "until a window after its last event, if events come in the order of time"
-    return "until nothing of it has begun"
+    return "until it has no partial match"
 
 
 def _each_key(plan: Plan) -> str:

@@ -1,4 +1,5 @@
-"""Conditions, windows and clauses in plain English: what the sentences of all languages share."""
+"""Conditions, windows and clauses in plain English: the common part of the sentences of all
+languages."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ COMPARED = {
     ">=": "is at least",
 }
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+AN_LETTERS = "AEFHILMNORSX"
+"""Letters whose names begin with a vowel when they are spoken."""
 CHOSEN = {
     Strategy.ANY: "one match for each last event",
     Strategy.NEXT: "for each last event the match that takes what comes next",
@@ -38,8 +41,8 @@ CHOSEN = {
 
 
 SKIPPED = {
-    Skip.PAST_LAST: "and after a match the next one begins behind its last event",
-    Skip.TO_NEXT: "and after a match the next one begins behind its first event",
+    Skip.PAST_LAST: "and after a match the next one begins after its last event",
+    Skip.TO_NEXT: "and after a match the next one begins after its first event",
 }
 
 
@@ -52,7 +55,7 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
 
 
 def grouped(words: str) -> str:
-    """Words in parentheses where they could be read together with what stands around them."""
+    """Words in parentheses, if they could be read together with the words around them."""
     return f"({words})" if ", " in words or " and " in words else words
 
 
@@ -71,18 +74,20 @@ def number_word(count: int) -> str:
 
 
 def with_article(noun: str) -> str:
-    """`a BUY`, `an ORDER`"""
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+    """`a BUY`, `an ORDER`, `an H`"""
+    word = noun.partition(" ")[0].upper()
+    vowel = word in AN_LETTERS if len(word) == 1 else word[:1] in "AEIOU"
+    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def noun_of(phrase: str) -> str | None:
-    """`a BUY whose …` without its article; None where that is not all there is."""
+    """`a BUY whose …` without its article; None if the phrase is something else."""
     article, _, noun = phrase.partition(" ")
     return noun if article in ("a", "an") and ", " not in noun else None
 
 
 def plural(noun: str) -> str:
-    """`BUYs`, `events`; of a noun with more words behind it, the first."""
+    """`BUYs`, `events`; for a noun with more words after it, the first is changed."""
     name, _, rest = noun.partition(" ")
     ending = "es" if name.endswith(("s", "S", "x", "X")) else "s"
     return f"{name}{ending} {rest}".rstrip()
@@ -133,7 +138,7 @@ def _denied_words(condition: ex.Expression) -> str:
             return f"{value_words(operand)} is not like '{pattern}'"
         case ex.Regexp(operand, pattern):
             return f"{value_words(operand)} does not have the form '{pattern}'"
-    return f"it is not so that {_operand_words(condition)}"
+    return f"it is not true that {_operand_words(condition)}"
 
 
 def _none_of(values: list[str]) -> str:
@@ -236,13 +241,13 @@ def keys_words(paths: Iterable[tuple[str, ...]]) -> str:
 
 
 def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """What follows the pattern, part by part."""
+    """The words after the pattern, part by part."""
     if keys:
         yield keys_words(keys)
     if query.window is not None:
         yield window_words(query.window)
     if query.timeouts:
-        yield "and also what was begun and not completed by then"
+        yield "and also partial matches that are not complete by then"
     if query.strategy is not Strategy.ALL:
         yield CHOSEN[query.strategy]
     if query.consume is Consume.ANY:

@@ -1,4 +1,4 @@
-"""What is known to be slow before it runs."""
+"""Finds what is known to be slow before it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
 
 SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
-"""What registers decide."""
+"""Conditions that registers decide."""
 LONG = 60_000_000
 MANY = 1_000
 """A window of more microseconds, or of more events, has so many values that it matters whether an
@@ -47,8 +47,8 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
 
 
 def _compared_with_all(plan: Plan) -> list[str]:
-    """A warning for each condition that no index helps to decide. Partial matches are found by what
-    they have to be equal to, or above, or below; an equality, or a key, leaves few of them."""
+    """A warning for each condition for which no index helps. Partial matches are indexed by values
+    that they have to equal, or be above or below; an equality, or a key, leaves few of them."""
     if plan.keys or not _is_long(plan):
         return []
     nodes = list(comparisons(plan.automaton))
@@ -63,7 +63,7 @@ def _compared_with_all(plan: Plan) -> list[str]:
 
 
 def _is_long(plan: Plan) -> bool:
-    """Whether a window has many values; where there is none, another warning says so."""
+    """Whether a window has many values. If there is no window, another warning says so."""
     match plan.query.window:
         case TimeWindow(microseconds):
             return microseconds > LONG

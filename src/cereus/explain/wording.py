@@ -31,7 +31,7 @@ def test_text(test: EventTest) -> str:
 
 
 def _in_words(condition: Expression) -> Expression:
-    """`x = x`, which is left of an equality that is a key, as what it asks."""
+    """`x IS NOT NULL` for `x = x`, which is the rest of an equality that became a key."""
     match condition:
         case Comparison("=", left, right) if left == right:
             return Not(IsNull(left))
@@ -39,9 +39,9 @@ def _in_words(condition: Expression) -> Expression:
 
 
 def letters_text(chosen: Iterable[int], letters: Iterable[int], names: Sequence[str]) -> str:
-    """Some of the letters as what they have in common: `t1`, `t1 and not t2`, `any event`.
+    """Some letters described by what they have in common: `t1`, `t1 and not t2`, `any event`.
 
-    `names` are those of the tests; where no conjunction says it, the letters are listed.
+    `names` are those of the tests; if no conjunction describes them, the letters are listed.
     """
     some, all_ = frozenset(chosen), frozenset(letters)
     if some == all_:
@@ -60,8 +60,8 @@ def letters_text(chosen: Iterable[int], letters: Iterable[int], names: Sequence[
 
 
 def _needed(tests: int, passed: int, apart: set[int]) -> int:
-    """Fewer of the tests that tell some letters from all others: what is failed is dropped first.
-    `apart` has for each of the others the tests by which it differs."""
+    """Fewer of the tests that distinguish some letters from all others: failed tests are dropped
+    first. `apart` has, for each of the others, the tests by which it differs."""
     bits = [bit for bit in range(tests.bit_length()) if tests >> bit & 1]
     for bit in sorted(bits, key=lambda bit: (not passed >> bit & 1, bit), reverse=True):
         alone = 1 << bit

@@ -1,7 +1,7 @@
-"""Do the operands of a condition fit together, given the columns of the events?
+"""Checks that the operands of a condition fit together, given the columns of the events.
 
-`coerce` reads string literals next to timestamps as timestamps; `check` raises where something
-does not fit, and says where.
+`coerce` reads string literals next to timestamps as timestamps; `check` raises where something does
+not fit, and shows the place.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
 
 LONGEST_PATTERN = 20_000
-"""Signs of a LIKE or a regular expression; RE2 has no room for twice as many."""
+"""The most characters of a LIKE or a regular expression; RE2 has no room for twice as many."""
 TIME_ARITHMETIC = {
     ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
     ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
@@ -73,7 +73,7 @@ def check(
 
 
 def value_kind(expression: ex.Expression, schema: pa.Schema) -> Kind:
-    """What the values of `expression` are over events with these columns, exactly."""
+    """The exact kind of the values of `expression` over events with these columns."""
     return _Checker(schema).kind(expression)
 
 
@@ -197,7 +197,7 @@ class _Checker:
         return kind
 
     def readable(self, node: ex.Expression) -> None:
-        """Any column will do, also of a type that cannot be compared."""
+        """Check an operand that may be a column of any type, even one that cannot be compared."""
         if isinstance(node, ex.Attribute):
             column_type(node, node.path, self.schema)
         else:
@@ -239,7 +239,7 @@ class _Checker:
         return self.common([*values, default] if default is not None else values)
 
     def common(self, nodes: Iterable[ex.Expression]) -> Kind:
-        """The one kind of all these values."""
+        """The common kind of these values."""
         kind: Kind = Kind.NULL
         for node in nodes:
             here = self.kind(node)
@@ -338,7 +338,8 @@ def _check_block(block: str, node: ex.Expression) -> None:
 
 
 def _check_length(pattern: str, node: ex.Expression) -> None:
-    """Refuse a pattern that is too long for Arrow, which prints a line for many of its signs."""
+    """Refuse a pattern that is too long for Arrow, which prints a line for many of its
+    characters."""
     if len(pattern) > LONGEST_PATTERN:
         raise ConditionTypeError(
             f"a pattern of {len(pattern):,} signs is too long",
@@ -349,7 +350,7 @@ def _check_length(pattern: str, node: ex.Expression) -> None:
 
 def _check_regex(pattern: str, node: ex.Expression) -> None:
     _check_length(pattern, node)
-    # Arrow compiles the pattern with the first string, so there has to be one.
+    # Arrow compiles the pattern with the first string, so there has to be one
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as error:
@@ -378,7 +379,7 @@ def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]
 
 
 def _as_number(*sides: ex.Expression) -> str:
-    """A column of a file may be text because of one value that is no number."""
+    """A hint for a column of a file that is text because one of its values is not a number."""
     for side in sides:
         if isinstance(side, ex.Attribute) and len(side.path) == 1:
             return f'read the column as a number: types={{"{side.path[0]}": "double"}}'

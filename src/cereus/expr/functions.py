@@ -1,8 +1,8 @@
-"""The registry of scalar functions: every evaluator implements what is listed here.
+"""The registry of scalar functions: every evaluator implements the functions listed here.
 
-An entry says how a function is called, what it takes and gives, which arguments have to be
+An entry says how a function is called, its arguments and its result, which arguments have to be
 literals (evaluators prepare them once per query), and what it does, in a line for the docs. An
-entry with `means` is written with other forms: the parser replaces the call by them.
+entry with `means` is short for other forms: the parser replaces the call by them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cereus.expr.types import Kind, computed, joined
 
 Arguments = tuple[ex.Expression, ...]
 Result = Callable[[Sequence[Kind]], Kind | None]
-"""The kind of the result, given those of the arguments; None where these do not fit together."""
+"""The kind of the result, given those of the arguments; None if these do not fit together."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Function:
     variadic: bool = False
     means: Callable[[Arguments], ex.Expression] | None = None
     takes: frozenset[Kind] | None = None
-    """The kinds that the first argument may have, where `parameters` say too little."""
+    """The kinds that the first argument may have, if `parameters` say too little."""
 
     def takes_count(self, given: int) -> bool:
         most = len(self.parameters)
@@ -68,7 +68,7 @@ def _nullif(arguments: Arguments) -> ex.Expression:
 
 
 MOST_LITERALS = 1000
-"""More arguments than a call has."""
+"""More arguments than any call has."""
 N, S, B, T, A = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.ANY
 FLOAT, INTEGER = Kind.FLOAT, Kind.INTEGER
 
@@ -221,7 +221,7 @@ CASTS: dict[str, Function] = {
     ),
     "to_date": Function("CAST(x AS date)", (A,), T, "the start of the day", takes=_DATED),
 }
-"""What `CAST` calls; a value that has no such form is null."""
+"""The functions behind `CAST`; a value that has no such form is null."""
 TYPES = {
     name: function
     for function, names in {

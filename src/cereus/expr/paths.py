@@ -1,4 +1,4 @@
-"""Walking the path of an attribute, `place.city`, into types, columns and events."""
+"""Follows the path of an attribute, `place.city`, into types, columns and events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def type_at(schema: pa.Schema | pa.DataType, path: Path) -> pa.DataType | None:
 
 
 def _field_type(type_: pa.Schema | pa.DataType, name: str) -> pa.DataType | None:
-    """The type of one of the `fields_of` a type, without a look at the others."""
+    """The type of one of the `fields_of` a type, without reading the others."""
     if isinstance(type_, pa.Schema | pa.StructType):
         place = type_.get_field_index(name)
         if place >= 0:
@@ -35,7 +35,7 @@ def _field_type(type_: pa.Schema | pa.DataType, name: str) -> pa.DataType | None
 
 
 def column_at(table: pa.RecordBatch | pa.Table, path: Path) -> Any:
-    """A column, or a field of a struct column, that is known to be there."""
+    """A column, or a field of a struct column, that must exist."""
     column = table.column(path[0])
     for name in path[1:]:
         column = pc.struct_field(column, name)
@@ -43,7 +43,7 @@ def column_at(table: pa.RecordBatch | pa.Table, path: Path) -> Any:
 
 
 def value_at(event: Mapping[str, Any], path: Path) -> Any:
-    """The value of one event; what is not there is NULL."""
+    """The value of one event; a missing one is NULL."""
     value: Any = event
     for name in path:
         value = None if value is None else value.get(name)

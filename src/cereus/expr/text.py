@@ -23,7 +23,7 @@ from cereus.syntax.building import TreeBuilder
 from cereus.syntax.parsing import read
 
 Test = Callable[[ex.Expression], ex.Expression]
-"""What follows an operand, `IN (1, 2)` or `IS NULL`, waiting for that operand."""
+"""A test such as `IN (1, 2)` or `IS NULL`, as a function of the operand before it."""
 
 
 class Items(tuple[ex.Expression, ...]):
@@ -127,7 +127,7 @@ class Conditions(TreeBuilder):
         return lambda operand: ex.Like(operand, spelled)
 
     def ilike(self, meta: Meta, pattern: str, escape: str | None = None) -> Test:
-        """LIKE of small letters, on both sides."""
+        """LIKE with both sides in lower case."""
         spelled = _like_pattern(pattern, escape, span_of(meta)).lower()
         return lambda operand: ex.Like(ex.Call("lower", (operand,), span=operand.span), spelled)
 
@@ -268,7 +268,7 @@ def scalar_call(
     known = FUNCTIONS.get(function.lower())
     if known is None or known.means is None:
         return ex.Call(function.lower(), arguments, span=span)
-    # What is called wrongly stays a call, of which the checker says what is wrong.
+    # a wrong call stays a call, and the checker reports what is wrong
     if known.takes_count(len(arguments)) and known.takes_literals(arguments):
         return replace(known.means(arguments), span=span)
     return ex.Call(function.lower(), arguments, span=span)
@@ -280,7 +280,8 @@ def spliced(parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ..
 
 
 def member(operand: ex.Expression, items: tuple[ex.Expression, ...]) -> ex.Expression:
-    """`x IN (…)`; nothing is in an empty list, not even NULL: that is false, and still about x."""
+    """`x IN (…)`. Nothing is in an empty list, not even NULL: the result is false, and still
+    depends on x."""
     if items:
         return ex.In(operand, items)
     null = ex.IsNull(operand)

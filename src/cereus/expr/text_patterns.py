@@ -1,13 +1,13 @@
-r"""LIKE patterns and regular expressions, brought to one reading for every evaluator.
+r"""LIKE patterns and regular expressions in one form for every evaluator.
 
-LIKE: `%` is any run of characters, `_` one character; a backslash makes the `%`, `_` or
-backslash after it plain, and stands for itself anywhere else.
+LIKE: `%` is any run of characters, `_` one character; a backslash makes the `%`, `_` or backslash
+after it plain, and stands for itself anywhere else.
 
 Regular expressions are RE2's. Python's `re` and Java's agree with it on literals, `.`, classes,
 groups, alternation, greedy and lazy repetition, `^ $ \b \d \w \s` and their negations on ASCII
 text, once `$` is spelled as the end of the text (both also stop before a last newline). Outside
-that subset (case-insensitive matching of non-ASCII letters, `\b` beside one, `\p{…}`) the
-engine's RE2 decides, and Spark's Java may differ.
+that subset (case-insensitive matching of non-ASCII letters, `\b` beside one, `\p{…}`) the engine's
+RE2 decides, and Spark's Java may differ.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REGEX_TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _TOKEN_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|.", re.DOTALL)
 """Possessive, and a class that is not closed ends with the text: each sign is read once."""
 _CAPTURING = re.compile(r"(?!\?)|\?P?<\w")
-"""What follows the bracket of a group that captures."""
+"""The beginning of a group that captures, after its bracket."""
 
 
 def like_tokens(pattern: str) -> list[str]:
@@ -30,7 +30,7 @@ def like_tokens(pattern: str) -> list[str]:
 
 def with_escape(pattern: str, escape: str) -> str | None:
     """A LIKE pattern with another escape than the backslash, or with none (''), spelled with the
-    backslash; None where an escape stands before what needs none."""
+    backslash; None if an escape stands before a character that needs none."""
     signs, spelled = iter(pattern), []
     for sign in signs:
         if sign == escape:
@@ -58,7 +58,7 @@ def like_as_regex(pattern: str) -> str:
 
 
 def with_text_end(pattern: str, anchor: str) -> str:
-    """The regular expression with each `$` that is an anchor spelled `anchor`."""
+    """The regular expression with `anchor` in place of each `$` that is an anchor."""
     spelled = []
     in_class = False
     previous = ""
@@ -78,7 +78,8 @@ def groups(pattern: str) -> int:
 
 
 def one_group(pattern: str, wanted: int) -> str:
-    """The regular expression with one group, called `it`: the wanted one, or all of it for 0."""
+    """The regular expression with one group, called `it`: the wanted one, or the whole pattern for
+    0."""
     spelled, number = [], 0
     for token in _outside_classes(pattern):
         if not _captures(token):
@@ -95,5 +96,5 @@ def _captures(token: re.Match[str]) -> bool:
 
 
 def _outside_classes(pattern: str) -> Iterator[re.Match[str]]:
-    """The tokens of a regular expression, a class in brackets being one."""
+    """The tokens of a regular expression; a class in brackets is one."""
     return _TOKEN_OR_CLASS.finditer(pattern)

@@ -192,7 +192,7 @@ def without_variable(expression: Expression) -> Expression:
 
 
 def is_local(condition: Expression) -> bool:
-    """A condition on one variable is about each event alone (no aggregate)."""
+    """Whether a condition on one variable is about each event alone (it has no aggregate)."""
     return not any(isinstance(node, Aggregate) for node in condition.walk())
 
 

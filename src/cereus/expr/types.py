@@ -1,4 +1,4 @@
-"""The kinds of values that conditions know, and how columns and literals have them.
+"""The kinds of values in conditions, and the kinds of columns and literals.
 
 Every stage uses this one vocabulary: the checker, the evaluators over Python, Arrow and Spark
 values, and the kernel's terms.
@@ -18,7 +18,7 @@ from cereus.expr.paths import fields_of, type_at
 
 
 class Kind(StrEnum):
-    """What a value is. NUMBER and ANY are families: signatures and messages use them."""
+    """The kind of a value. NUMBER and ANY are families: signatures and messages use them."""
 
     NULL = "null"
     BOOLEAN = "boolean"
@@ -29,18 +29,18 @@ class Kind(StrEnum):
     TIMESTAMP = "timestamp"
     INTERVAL = "interval"
     OTHER = "other"
-    """A list, a map, a struct: IS NULL is all that can be asked of it."""
+    """A list, a map, a struct: only IS NULL is possible."""
     NUMBER = "number"
     ANY = "any"
 
     @property
     def family(self) -> Kind:
-        """What decides if two values can be compared: NUMBER for every number."""
+        """The family, which decides if two values can be compared: NUMBER for every number."""
         return _FAMILIES.get(self, self)
 
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL})
-"""The kinds of numbers; the last that two numbers have decides how they are computed."""
+"""The kinds of numbers; the later one of two decides how they are computed."""
 _FAMILIES = dict.fromkeys(NUMBERS, Kind.NUMBER) | {Kind.NULL: Kind.ANY}
 
 
@@ -67,7 +67,7 @@ def kind_of(type_: pa.DataType) -> Kind:
 
 
 def literal_kind(value: object) -> Kind:
-    """The kind of a literal; an integer that does not fit 64 bits is read as a double."""
+    """The kind of a literal; an integer that does not fit 64 bits is a double."""
     if isinstance(value, bool):
         return Kind.BOOLEAN
     if isinstance(value, int):
@@ -78,8 +78,8 @@ def literal_kind(value: object) -> Kind:
 
 
 def joined(kinds: Iterable[Kind]) -> Kind | None:
-    """The one kind of values that stand for each other, as in CASE; None if they do not fit.
-    Numbers become doubles where one of them is, else decimals where one of them is."""
+    """The common kind of alternative values, as in CASE; None if they do not fit. Numbers become
+    doubles if one of them is, else decimals if one of them is."""
     known = set(kinds) - {Kind.NULL}
     if len(known) <= 1:
         return next(iter(known), Kind.NULL)
@@ -89,7 +89,7 @@ def joined(kinds: Iterable[Kind]) -> Kind | None:
 
 
 def computed(kinds: Iterable[Kind]) -> Kind:
-    """The kind of a number that is computed of others: exact for integers, else a double."""
+    """The kind of a number that is computed from others: exact for integers, else a double."""
     known = set(kinds)
     if Kind.NULL in known:
         return Kind.NULL
@@ -105,7 +105,7 @@ def column_type(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -
 
 
 def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> UnknownNameError:
-    """The first name on the path that is not there."""
+    """The error for the first unknown name on the path."""
     depth = next(n for n in range(1, len(path) + 1) if type_at(schema, path[:n]) is None)
     path, known = path[:depth], list(fields_of(type_at(schema, path[: depth - 1])))
     name = shortened(".".join(path))

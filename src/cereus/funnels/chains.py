@@ -25,8 +25,8 @@ Masks = Iterable[npt.NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Chains:
-    """The longest chain of each key, the first of several: its events, by place, with as many
-    columns as steps; -1 where the chain has ended."""
+    """The longest chain of each key, the first of several: its events, by place, in as many columns
+    as steps; -1 after the end of the chain."""
 
     keys: Ints
     places: Ints
@@ -43,8 +43,8 @@ def longest_chains(
     within: float | None,
     gaps: Sequence[float | None],
 ) -> Chains:
-    """`keys` and `times` are those of events together by key and in the order of time within
-    each; `masks` say for each step which of them are it."""
+    """The longest chains. `keys` and `times` are those of events sorted by key, and by time within
+    each; `masks` say for each step which events can be it."""
     first, *later = (np.flatnonzero(mask) for mask in masks)
     places, parents = [first], [np.zeros(0, np.int64)]
     starts = times[places[0]]
@@ -75,7 +75,7 @@ def _longest(keys: Ints, places: list[Ints], parents: list[Ints]) -> Chains:
     chosen = np.full((len(every), len(places)), -1, np.int64)
     open_keys = np.ones(len(every), np.bool_)
     rows, at = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    for level in range(len(places) - 1, -1, -1):  # chains that end here join those from above
+    for level in range(len(places) - 1, -1, -1):  # chains that end here join those of further steps
         with_chain, first = np.unique(keys[places[level]], return_index=True)
         ending = np.searchsorted(every, with_chain)
         fresh = open_keys[ending]

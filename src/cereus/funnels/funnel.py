@@ -1,4 +1,4 @@
-"""`cereus.funnel`: how far each key came through a row of steps, and what became of the others."""
+"""`cereus.funnel`: how far each key came through a row of steps, and where the others stopped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Funnel:
 
     @property
     def groups(self) -> list[str]:
-        """The columns of `steps` that tell segments and periods apart."""
+        """The columns of `steps` that distinguish segments and periods."""
         return group_names(self.spec)
 
     def to_pandas(self) -> Any:
@@ -140,7 +140,7 @@ def funnel(
 
 
 def _unseen(spec: FunnelSpec, steps: pa.Table, events: Source) -> tuple[str, ...]:
-    """A warning of the types of steps that no key took and no event has."""
+    """A warning about the types of steps that no key took and no event has."""
     taken = {row["name"] for row in steps.to_pylist() if row["keys"]}
     needed = {step.type for step in spec.steps if step.type and step.name not in taken}
     return unseen_types(needed, types_in(events, spec.stream.type, needed))

@@ -15,8 +15,8 @@ from cereus.plan.tests import TestSet
 from cereus.stream import UNITS
 
 LEVEL, ENTERED, TOOK = "level", "entered", "took"
-"""Of a key: the number of its last step, when it took the first, and the seconds from each step
-to the next."""
+"""The columns of a key: the number of its last step, when it took the first, and the seconds from
+each step to the next."""
 
 
 class FunnelRun:
@@ -36,7 +36,7 @@ class FunnelRun:
         self._segments: list[pa.RecordBatch] = []
 
     def push(self, batch: pa.RecordBatch) -> None:
-        """Remember the events that are a step."""
+        """Remember the events that can be a step."""
         events = self.reader.read(batch)
         if len(events):
             self._keys.append(events.keys)
@@ -45,7 +45,7 @@ class FunnelRun:
             self._segments.append(batch.select(list(self.spec.by)).take(pa.array(events.places)))
 
     def finish(self) -> pa.Table:
-        """A row for each key with an event that is a step."""
+        """A row for each key with an event that can be a step."""
         keys = _joined(self._keys, np.int64)
         together = np.argsort(keys, kind="stable")
         times = _joined(self._times, np.int64)[together]
@@ -79,7 +79,7 @@ class FunnelRun:
         return longest_chains(keys, self._measured(times), masks, within, gaps)
 
     def _measured(self, times: Times) -> Times:
-        """Times as numbers that can be subtracted: those of floats are not."""
+        """Times as numbers that can be subtracted: the integers of float times cannot."""
         kind = self.schema.field(str(self.spec.stream.time)).type
         if not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             return times

@@ -1,4 +1,4 @@
-"""What a funnel is: its steps, the columns, and how much time there is."""
+"""The specification of a funnel: its steps, the columns, and the time limits."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ OF_STEPS = (
     *("mean_seconds", "median_seconds", "period"),
 )
 OF_KEYS = ("level", "entered", "took")
-"""The columns that the tables of steps and of keys have themselves."""
+"""Column names that the tables of steps and of keys already have."""
 
 
 @dataclass(frozen=True)
 class FunnelStep:
-    """A step: what it is called, and which events are it."""
+    """A step: its name, and which events can be it."""
 
     name: str
     type: str | None
@@ -78,13 +78,13 @@ class FunnelSpec:
                     f"the column {name!r} holds lists or structs, which are no segments",
                     hint="name a column of texts, numbers or times in by=",
                 )
-        self.span(0, schema)  # refuses what is no time
+        self.span(0, schema)  # refuses a column that has no times
         for step in self.steps:
             with about(f"step {step.name!r}"):
                 step.test(schema)
 
     def columns(self, schema: pa.Schema) -> list[str]:
-        """Those that are read, in the order of the schema."""
+        """The columns that are read, in the order of the schema."""
         tests = [step.test() for step in self.steps]
         needed = {path[0] for path in columns_read(tests, self.stream)} | set(self.by)
         return [name for name in schema.names if name in needed]
@@ -143,7 +143,7 @@ def _segments(by: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _refuse_taken(names: Iterable[str], taken: Iterable[str], what: str) -> None:
-    """A column of this name would be lost beside one of the funnel's own."""
+    """Refuse a column name that the result already has."""
     for name in names:
         if name in taken:
             raise CereusError(

@@ -101,7 +101,7 @@ def steps_table(spec: FunnelSpec, taken: Iterable[Taken]) -> pa.Table:
 
 
 def _column(values: list[Any]) -> pa.Array:
-    """Values of any type; Arrow takes whole numbers for signed ones."""
+    """A column of values of any type; Arrow reads whole numbers as signed."""
     large = any(isinstance(value, int) and value >= 2**63 for value in values)
     return pa.array(values, pa.uint64()) if large else pa.array(values)
 
@@ -137,11 +137,11 @@ NAN = float("nan")
 
 
 def _one_nan(value: Any) -> Any:
-    """The value; for every NaN the same one, so that they are one segment."""
+    """The value; all NaN are the same object, so that they are one segment."""
     return NAN if isinstance(value, float) and value != value else value
 
 
 def _sortable(group: Group) -> tuple[Any, ...]:
-    """Nulls last, before them NaN, and values of any type."""
+    """A sort key: nulls last, NaN before them, and values of any type."""
     ranks = [2 if value is None else int(value is NAN) for value in group]
     return tuple((rank, 0 if rank else value) for rank, value in zip(ranks, group, strict=True))

@@ -1,1 +1,2 @@
-"""What a language is, and which languages there are. The languages themselves: `languages`."""
+"""What a language is, and the registry of languages. The languages themselves are in
+`languages`."""

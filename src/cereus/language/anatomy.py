@@ -1,8 +1,8 @@
-"""What a query is made of, so that it can be taken apart: its steps, and the rules that may be
-loosened one at a time. `why` counts with nothing else, whatever the language.
+"""Takes a query apart: its steps, and the rules that may be loosened one at a time. `why` counts
+with these only, whatever the language.
 
-The queries in here are ordinary ones, so whatever is counted with them is what really runs. They
-read the events as they are, and, where results have no row numbers, the column `ROW`.
+The queries in here are ordinary ones, so the counts are those of what really runs. They read the
+events as they are, and, where results have no row numbers, the column `ROW`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WIDER = (2, 16)
 
 
 class RuleKind(StrEnum):
-    """What may exclude a match."""
+    """The kinds of rules that may exclude a match."""
 
     CONDITION = "condition"
     WINDOW = "window"
@@ -70,8 +70,8 @@ class QueryRule:
 
     @property
     def text(self) -> str:
-        """The rule in words. The first of several keeps its words as they are, so that rules are
-        called the same in the pattern up to each step."""
+        """The rule in words. The first of several rules with the same words keeps them as they are,
+        so that a rule has the same name in the pattern up to each step."""
         if self.place < 2:
             return self.words
         return f"{self.words}, {ORDINALS.get(self.place, f'number {self.place}')}"
@@ -85,10 +85,10 @@ ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 
 @dataclass(frozen=True)
 class Loosened:
-    """The query without one of its rules. `queries` begin with the one that is loosened least:
-    a wider window before none. Where results do not name all events that led to them, `marked`
-    is the query with the rule left out that marks (`TAKEN`) what the loosened part takes. They
-    are made of their trees when they are asked for."""
+    """The query without one of its rules. `queries` begin with the one that is loosened least: a
+    wider window before none. Where results do not name all events that led to them, `marked` is the
+    query without the rule, which also marks (`TAKEN`) the events that the loosened part takes. The
+    queries are made when they are asked for."""
 
     rule: QueryRule
     make: Callable[[Any], CompiledQuery]
@@ -110,13 +110,13 @@ class Loosened:
 
     @property
     def bounded(self) -> tuple[CompiledQuery, ...]:
-        """Without the query that has no window at all, where it had one."""
+        """The queries, except one without any window if the query has a window."""
         return self.queries[:-1] if len(self.queries) > 1 else self.queries
 
     @property
     def much(self) -> CompiledQuery:
-        """The query without the rule; of a window, with one that is much wider, because without
-        any window a query remembers the whole stream."""
+        """The query without the rule. For a window, the query with a much wider one: without any
+        window a query remembers the whole stream."""
         return self.bounded[-1]
 
 
@@ -153,6 +153,7 @@ class Anatomy:
     complete  a result names all events that make it a match: they are one without any other
     chain     every match goes through all steps
     reported  the query with the results that a run reports, where these are parts of matches
+    empty     a match may have no event at all: a run reports it, and no step or rule is about it
 
     Its steps and what may be loosened are made when they are asked for: most of the queries that
     `why` takes apart are asked for one of them only.
@@ -165,6 +166,7 @@ class Anatomy:
     complete: bool = True
     chain: bool = True
     reported: CompiledQuery | None = None
+    empty: bool = False
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -183,7 +185,7 @@ Edit = tuple[QueryRule, tuple[Any, ...]]
 
 def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
     """Every tree that differs from this one by one edit of one of its nodes. Conditions are not
-    entered: what may be left out of them is for the node that has them."""
+    entered: the node that has them decides which part of them may be left out."""
     yield from edits(tree)
     for each in fields(tree):
         value = getattr(tree, each.name)
@@ -193,8 +195,8 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
                 yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
 
 
-def told_apart(every: Iterable[Edit]) -> Iterator[Edit]:
-    """The same, where rules with the same words say which of them they are."""
+def numbered_edits(every: Iterable[Edit]) -> Iterator[Edit]:
+    """The edits, where rules with the same words get numbers."""
     seen: Counter[tuple[RuleKind, str]] = Counter()
     for rule, trees in every:
         seen[rule.kind, rule.words] += 1
@@ -224,7 +226,7 @@ def window_rule(window: Window) -> QueryRule:
 
 
 def wider(window: Window) -> tuple[Window | None, ...]:
-    """Ever wider windows, and none at last."""
+    """Ever wider windows, and None last."""
     return (*(_times(window, factor) for factor in WIDER), None)
 
 
@@ -239,7 +241,7 @@ def _times(window: Window, factor: int) -> Window:
 
 
 def clause_edits(query: AnyQuery) -> Iterator[Edit]:
-    """The clauses beside a pattern that may exclude a match."""
+    """The edits of the clauses beside a pattern that may exclude a match."""
     if query.window is not None:
         wide = wider(query.window)
         yield window_rule(query.window), tuple(replace(query, window=each) for each in wide)

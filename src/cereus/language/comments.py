@@ -1,8 +1,8 @@
-"""Comments of a text that is printed anew: each goes where the words around it have gone.
+"""Puts the comments of a text into its printed form: each goes where the words around it have gone.
 
-The printed text has the same words in the same order, but for brackets that mean nothing. So words
-of both texts are matched with each other. A comment that stands alone goes above the line of the
-word that follows it; one behind some text goes to the end of the line of the word before it.
+The printed text has the same words in the same order, except for brackets that mean nothing. So the
+words of both texts are matched with each other. A comment that stands alone goes above the line of
+the word that follows it; one behind some text goes to the end of the line of the word before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PARTS = re.compile(
 """Comments and words; a comment that is not closed is a word."""
 FAR = 30
 SKIPS = [(total - more, more) for total in range(1, FAR) for more in range(total + 1)]
-"""How many words of each text may be passed over where they differ, fewest first."""
+"""How many words of each text may be skipped where they differ, fewest first."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ def comments_of(text: str) -> list[TextComment]:
 
 
 def without_comments(text: str) -> str:
-    """The text, with blanks in their place."""
+    """The text with blanks in place of comments."""
     return PARTS.sub(lambda part: part[0] if part["comment"] is None else " ", text)
 
 
 def with_comments(printed: str, before: str) -> str:
-    """`printed`, with the comments of the text that it was before."""
+    """`printed`, with the comments of the original text `before`."""
     comments = comments_of(before)
     if not comments:
         return printed
@@ -79,7 +79,7 @@ class WordLines:
     words: list[int]
     lines: list[int]
     last: int
-    """The line behind them all."""
+    """The line after all words."""
 
     def line(self, number: int) -> int:
         """The line of a word, or of the next one that is in the printed text."""
@@ -95,8 +95,8 @@ def _places(before: list[re.Match[str]], after: list[re.Match[str]], printed: st
 
 
 def _alike(first: list[str], second: list[str]) -> Iterator[tuple[int, int]]:
-    """Words of both texts that are the same, in order: where they differ, the nearest that are
-    the same again."""
+    """The words that both texts share, in order. Where the texts differ, the nearest words that
+    agree again."""
     one = other = 0
     while one < len(first) and other < len(second):
         if first[one] == second[other]:
@@ -115,7 +115,7 @@ def _skipped(first: list[str], second: list[str]) -> tuple[int, int]:
 
 
 def _woven(line: str, comments: list[TextComment]) -> Iterator[str]:
-    """A line with its comments: one that stood behind it stays there, the others are above."""
+    """A line with its comments: one that stood behind it stays there, the others go above it."""
     beside = [comment for comment in comments if not comment.alone][-1:]
     indent = line[: len(line) - len(line.lstrip())]
     yield from (f"{indent}{comment.text}" for comment in comments if comment not in beside)

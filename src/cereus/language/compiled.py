@@ -1,4 +1,4 @@
-"""What the queries of all languages have in common, once compiled."""
+"""The common interface of compiled queries of all languages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CompiledQuery(ABC):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The columns of a result with the events of one variable each."""
+        """The columns of a result that hold the events of one variable each."""
         return ()
 
     @property
@@ -62,33 +62,39 @@ class CompiledQuery(ABC):
 
     @property
     def counts(self) -> bool:
-        """A row of a result counts matches in its column `count`, and is no match itself."""
+        """Whether a row of a result is not a match, but counts matches in its column `count`."""
+        return False
+
+    @property
+    def has_several_rows(self) -> bool:
+        """A match has a row of the result for each of its events, and may have several."""
         return False
 
     @property
     def notifies(self) -> bool:
-        """A result is a match where it has `outputs`; else it says that a program completes."""
+        """Whether a result is a match only if it has `outputs`; other results report that a program
+        completes."""
         return False
 
     @property
     def emits_late(self) -> bool:
-        """A result may be emitted after later events were read."""
+        """Whether a result may be emitted after later events were read."""
         return False
 
     @property
     def counts_events(self) -> bool:
-        """Events that pass no test matter after all, because positions count."""
+        """Whether events that pass no test matter too, because positions count."""
         return False
 
     @property
     def row_columns(self) -> Mapping[str, str]:
-        """The columns of a result that hold row numbers, and what those that hold the events
-        themselves are called, where rows have no numbers, as on Spark."""
+        """The columns of a result that hold row numbers, and the names of the columns that hold the
+        events instead where rows have no numbers, as on Spark."""
         return {"positions": "events"}
 
     @property
     def rows_hint(self) -> str | None:
-        """What to do for results that have one of the `row_columns`, where these have none."""
+        """A hint for getting results with row numbers, where `row_columns` has none."""
         return None
 
     @property
@@ -103,12 +109,12 @@ class CompiledQuery(ABC):
 
     @property
     def live_warnings(self) -> list[str]:
-        """What to know in addition before running it while events come."""
+        """More to know before running it on a live stream."""
         return []
 
     @abstractmethod
     def check(self, schema: pa.Schema | None) -> None:
-        """Refuse what cannot be run, as early as that can be known."""
+        """Refuse a query that cannot be run, as early as that can be known."""
 
     @abstractmethod
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
@@ -116,11 +122,12 @@ class CompiledQuery(ABC):
         does not matter."""
 
     most_parts: ClassVar[int] = 100
-    """How many tests and conditions `why` takes apart. Each of them is left out once, and the
-    pattern is run up to each step, so that the work grows with the square of their number."""
+    """The most tests and conditions of a query that `why` takes apart. Each of them is left out
+    once, and the pattern is run up to each step, so the work grows with the square of their
+    number."""
 
     def part_count(self, schema: pa.Schema | None = None) -> int:
-        """How many tests and conditions the query has."""
+        """The number of tests and conditions of the query."""
         return sum(1 + len(test.conditions) for test in self.tests(schema))
 
     @abstractmethod
@@ -135,21 +142,20 @@ class CompiledQuery(ABC):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
-        """What runs the query over batches of this schema. `keep` names columns that are
+        """The executor of the query for batches of this schema. `keep` names columns that are
         remembered of every event in a result; `row_numbers` renames the rows."""
 
     def reads_only_tested(self, schema: pa.Schema) -> bool:
-        """Whether rows that pass no test may be left out unread: nothing depends on them, and the
-        executor can skip them."""
+        """Whether rows that pass no test may be skipped unread: nothing depends on them."""
         return False
 
     def coded_columns(self, schema: pa.Schema) -> frozenset[str]:
         """The columns whose texts may come as dictionaries, whatever the schema says: they are
-        tested, or are keys, and nothing shows or compares them."""
+        tested, or are keys, and are neither shown nor compared."""
         return frozenset()
 
     def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
-        """The columns that a run reads where it is known which tests each event passes."""
+        """The columns that a run still reads when the passed tests of each event are known."""
         return frozenset(path[0] for path in self.columns(schema))
 
     def split(self, schema: pa.Schema | None = None) -> Split:
@@ -159,14 +165,14 @@ class CompiledQuery(ABC):
         )
 
     def with_share(self, share: int) -> Self:
-        """The same query with one of so many shares of what a run may use."""
+        """The same query with one of `share` shares of what a run may use."""
         made = copy(self)
         made.limits = replace(self.limits, nodes=self.limits.nodes // share)
         return made
 
     @kept
     def effort(self, schema: pa.Schema) -> Effort:
-        """The work that runs had with events of this schema; each run writes it anew."""
+        """The work of runs over events of this schema; each run updates it."""
         return Effort()
 
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
@@ -178,7 +184,7 @@ class CompiledQuery(ABC):
 
     def flat(self, schema: pa.Schema) -> CompiledQuery:
         """The same query with a column for each attribute, `a_price`, of variables that hold one
-        event; the query itself where it has no such variables."""
+        event; the query itself if it has no such variables."""
         return self
 
     @abstractmethod
@@ -186,7 +192,7 @@ class CompiledQuery(ABC):
         """How the query will be run."""
 
     def words(self) -> str:
-        """What the query asks, in plain English."""
+        """The query in plain English."""
         raise CereusError(f"there are no words for a query in {self.dialect}")
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -194,23 +200,24 @@ class CompiledQuery(ABC):
         return Anatomy(self, lambda: [Step("any event of the pattern", self.tests(schema), self)])
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
-        """The rows of the events that each match is made of; none where a result is no match."""
+        """The rows of the events that each match is made of; empty where a result is not a
+        match."""
         return self.event_rows(results)
 
     def marked_rows(self, results: pa.RecordBatch, mark: str) -> pa.Array:
-        """The rows at which a query that counts several steps at once has reached one of them."""
+        """The rows where a query that counts several steps at once has reached one of them."""
         raise NotImplementedError
 
     def last_marked(
         self, results: Iterable[pa.RecordBatch], mark: str
     ) -> Iterator[tuple[int, int]]:
-        """For the row of each result the last one that was marked until then, if there is one, in
-        the same key."""
+        """For the row of each result, the last row of the same key that was marked until then, if
+        there is one."""
         raise NotImplementedError
 
     def span(self, schema: pa.Schema) -> Window | None:
         """The window that holds all events of a match and all that decide about it, if there is
-        one: elsewhere events may be left out."""
+        one: events outside of it may be left out."""
         return None
 
     def event_rows(self, results: pa.RecordBatch) -> pa.Array:
@@ -224,12 +231,12 @@ class CompiledQuery(ABC):
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 
     def ending(self, column: str | None = None) -> CompiledQuery:
-        """The same matches, where the last of their rows, and one column, is all that matters: of
-        some queries that is less to write."""
+        """The same matches, for a caller that needs only their last rows and one column: some
+        queries then write less."""
         return self
 
     def _repr_html_(self) -> str:
-        """In a notebook: the picture, and how it runs."""
+        """The query in a notebook: its picture, and how it runs."""
         shown = f"<pre>{html.escape(self.explain())}</pre>"
         with suppress(CereusError):  # a library for pictures is missing
             from cereus.pictures.diagram import Diagram
@@ -243,8 +250,8 @@ class CompiledQuery(ABC):
 
 
 class EventwiseQuery(CompiledQuery):
-    """A query with a special executor, behind tests of single events: those that pass none do
-    not matter to it."""
+    """A query with an executor of its own, behind tests of single events: events that pass no test
+    do not matter to it."""
 
     def tests_text(self, schema: pa.Schema | None) -> list[str]:
         return [f"t{n}  {test_text(test)}" for n, test in enumerate(self.tests(schema))]
@@ -269,8 +276,8 @@ class EventwiseQuery(CompiledQuery):
         return frozenset()
 
     def spread(self, schema: pa.Schema) -> EventwiseQuery:
-        """The same query over more keys, if there are columns that split its stream implicitly;
-        these are `unshown`."""
+        """The same query over more keys, if some columns split its stream implicitly; these are
+        `unshown`."""
         return self
 
     @kept
@@ -279,13 +286,13 @@ class EventwiseQuery(CompiledQuery):
 
 
 def as_lists(values: pa.Array) -> pa.Array:
-    """Each value as a list of one; NULL, as of a match without rows, as a list of none."""
+    """Each value as a list of one; NULL, as for a match without rows, as an empty list."""
     known = values.is_valid().to_numpy(zero_copy_only=False)
     offsets = np.append(0, np.cumsum(known)).astype(np.int32)
     return pa.ListArray.from_arrays(offsets, values.drop_null())
 
 
 def sections(parts: Mapping[str, Iterable[str]]) -> str:
-    """An explanation: titles, each with its lines indented; without those that have none."""
+    """An explanation: titles with their lines indented. Titles without lines are left out."""
     bodies = {title: "\n".join(f"  {line}" for line in lines) for title, lines in parts.items()}
     return "\n\n".join(f"{title}\n{body}" for title, body in bodies.items() if body)

@@ -1,4 +1,4 @@
-"""Results that carry their events, where rows have no numbers: on Spark, and in files."""
+"""Results that carry their events, for places where rows have no numbers: Spark and files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cereus.language.together import Running
 
 ROW_OF_COUNT = "end"
-"""What a count says of its row, beside its time."""
+"""The column of a count that holds a row number, beside its time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class EventResults:
         return EventShape(self.shown, self.listed and not self.query.counts)
 
     def schema(self, matches: pa.Schema, events: pa.Schema) -> pa.Schema:
-        """The columns of the results over `events`; `matches` are those that an executor gives."""
+        """The columns of the results over `events`; `matches` are the columns that an executor
+        gives."""
         names = self._names(matches.names)
         if not isinstance(self.query, EventwiseQuery):
             return pa.schema([matches.field(name) for name in names])
@@ -74,7 +75,7 @@ class EventResults:
 
 @dataclass(frozen=True)
 class EventRun:
-    """A query at work, whose results hold events: `schema` is that of the results."""
+    """A running query whose results hold events; `schema` is that of the results."""
 
     results: EventResults
     executor: Executor
@@ -89,12 +90,12 @@ class EventRun:
 
 @dataclass(frozen=True)
 class EventRuns:
-    """Several queries at work on one stream, whose results hold events."""
+    """Several running queries on one stream, whose results hold events."""
 
     results: Mapping[str, EventResults]
     runs: Sequence[Running]
     schemas: Mapping[str, pa.Schema]
-    """Those of the results, by the name of the query."""
+    """The schemas of the results, by the name of the query."""
 
     @classmethod
     def of(cls, results: Mapping[str, EventResults], events: pa.Schema) -> EventRuns:
@@ -137,7 +138,7 @@ def with_events(
             columns[name] = column
         elif executor is not None:
             columns[row_columns[name]] = _events(column, executor)
-    return pa.RecordBatch.from_pydict(columns)
+    return pa.RecordBatch.from_pydict(columns, metadata=matches.schema.metadata)
 
 
 def _events(rows: pa.Array, executor: Executor) -> pa.Array:

@@ -1,4 +1,4 @@
-"""A text of a language, laid out as the language prints it."""
+"""Formats a text as its language prints it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAMETER = re.compile(r"(?P<many>\bIN\s*)?:(?P<name>[^\W\d]\w*)", re.IGNORECASE
 
 
 def formatted(text: str, language: Language) -> str:
-    """The text as `language` prints what it means. Comments stay with the words beside them, and
+    """The text as `language` prints its meaning. Comments stay with the words beside them, and
     parameters stay parameters."""
     head = HEAD.match(text)
     assert head is not None
@@ -34,8 +34,8 @@ def formatted(text: str, language: Language) -> str:
 
 
 def _values(text: str) -> SharedValues:
-    """A value for each parameter of the text that nothing else in it has. What only looks like a
-    parameter, as the type in `A:B`, uses none."""
+    """A value for each parameter of the text, which nothing else in the text has. Something that
+    only looks like a parameter, as the type in `A:B`, uses none."""
     unquoted = QUOTED.sub("", text)
     many = {match["name"]: bool(match["many"]) for match in PARAMETER.finditer(unquoted)}
     values = {name: f"__parameter_{name}" for name in many}

@@ -1,4 +1,4 @@
-"""What a query makes of itself is made once, and kept with it."""
+"""Caches the results of a query's methods in the query."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Made = TypeVar("Made")
 
 
 def kept(method: Callable[Concatenate[Q, P], Made]) -> Callable[Concatenate[Q, P], Made]:
-    """A method of a query whose last result is given again to the same arguments: most often one
-    schema is all that a query meets."""
+    """Decorate a method of a query so that its last result is returned again for the same
+    arguments: most queries meet one schema only."""
     name = PREFIX + method.__name__
 
     @wraps(method)
@@ -29,5 +29,5 @@ def kept(method: Callable[Concatenate[Q, P], Made]) -> Callable[Concatenate[Q, P
 
 
 def without_kept(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of a query for a copy or another process, which make these things themselves."""
+    """The state of a query without cached results, for a copy or another process."""
     return {name: value for name, value in state.items() if not name.startswith(PREFIX)}

@@ -50,7 +50,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @abstractmethod
     def to_text(self) -> str:
-        """The query printed, where it was not written as a text."""
+        """The query as printed text, if it was not written as a text."""
 
     @property
     def tree(self) -> ParsedQuery[P]:
@@ -78,7 +78,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def counts_events(self) -> bool:
-        known = next(iter(self._plans.values()), None)  # types of columns make no difference
+        known = next(iter(self._plans.values()), None)  # the types of columns make no difference
         return (known or self.plan()).traits.position_sensitive
 
     @property
@@ -91,12 +91,12 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return [*dict.fromkeys([*warnings(self.plan(), self.description), *known])]
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
-        """The plan for events of a schema (checked against it), or for events yet unknown."""
+        """The plan for events of a schema (checked against it), or for unknown events."""
         if schema is None:
             return self._plans.get(None) or self._planned(None, None)
         known, latest = self._latest
         if known is not None and latest is not None and known.equals(schema):
-            return latest  # a run asks several times, and a schema as bytes takes a while
+            return latest  # a run asks several times, and comparing schemas as bytes takes a while
         key = schema.remove_metadata().serialize().to_pybytes()
         plan = self._plans.get(key) or self._planned(schema, key)
         self._latest = schema, plan
@@ -111,7 +111,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return plan
 
     def shaped(self, schema: pa.Schema) -> Shaped | None:
-        """The shape of the plan, which queries that differ in constants only have in common."""
+        """The shape of the plan, which is the same for queries that differ only in constants."""
         plan = self.plan(schema)
         if id(plan) not in self._shapes:
             self._shapes[id(plan)] = shaped(plan, schema, self.limits)
@@ -120,7 +120,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def check(self, schema: pa.Schema | None) -> None:
         plan = self.plan(schema)
         if schema is not None:
-            Clock(plan.query.window, self.stream, schema)  # refuses what it cannot measure
+            Clock(plan.query.window, self.stream, schema)  # refuses a window that it cannot measure
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return self.plan(schema).columns.union(shown_paths(self.query))
@@ -164,7 +164,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def with_share(self, share: int) -> Self:
         made = super().with_share(share)
-        # limits change no plan: threads need not make their own, nor explore it anew
+        # limits change no plan: threads need not make their own, nor explore it again
         made._plans, made._caches = self._plans, self._caches
         return made
 
@@ -172,14 +172,14 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return self.split(schema).window
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans and their tables stay here: another process makes them anew."""
+        """The state without plans and their tables: another process makes them again."""
         made_here = {"_plans": {}, "_latest": (None, None), "_caches": TableCaches(), "_shapes": {}}
         return {**super().__getstate__(), **made_here}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
     ) -> Self:
-        """The same with another query, or over another stream."""
+        """A copy with another query, or over another stream."""
         made = copy(self)  # without its plans
         made.query, made.stream = query or self.query, stream or self.stream
         return made

@@ -1,5 +1,5 @@
-"""Languages of other packages. One that is installed beside Cereus is known everywhere, in Spark's
-workers too, by an entry point that names its class:
+"""Finds languages of other packages. A package that is installed beside Cereus is known everywhere,
+in Spark's workers too, by an entry point that names its class:
 
     [project.entry-points."cereus.languages"]
     then = "then_language:ThenLanguage"
@@ -17,12 +17,12 @@ GROUP = "cereus.languages"
 
 
 def installed(known: set[str]) -> Iterator[Language]:
-    """The languages of other packages, without those whose names are known. One that cannot be
-    imported is passed over with a warning: the others work without it."""
+    """The languages of other packages, except those whose names are known. One that cannot be
+    imported is skipped with a warning: the others work without it."""
     for point in entry_points(group=GROUP):
         if point.name in known:
             continue
         try:
             yield point.load()()
-        except Exception as error:  # whatever a package does when it is imported
+        except Exception as error:  # anything that a package raises when it is imported
             warnings.warn(f"the language {point.name!r} cannot be loaded: {error}", stacklevel=2)

@@ -1,4 +1,4 @@
-"""What a language is: how its texts become queries, and which options it takes."""
+"""Defines what a language is: how its texts become queries, and which options it takes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Params = Mapping[str, Any]
 
 
 Replace = Callable[[str, str], tuple[str, int]]
-"""Takes a SELECT of the rows that a clause reads, and the clause; gives the name of the table with
-the clause's results, and how many columns it has."""
+"""A function that takes a SELECT of the rows that a clause reads, and the clause. It returns the
+name of the table with the clause's results, and how many columns it has."""
 
 
 class OptionKind(StrEnum):
-    """What the value of an option is, and so where it can be written."""
+    """The kind of an option's value, which decides where it can be written."""
 
     SWITCH = "switch"  # true or false: a flag on the command line
     TEXT = "text"  # a text or a number
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class EquivalenceAnswer:
-    """Two queries are equivalent, or not; None if that is not decided. `text` is the reason."""
+    """Whether two queries are equivalent; None if that is not decided. `text` is the reason."""
 
     equivalent: bool | None
     text: str
@@ -82,10 +82,11 @@ class Language(ABC):
 
     @abstractmethod
     def accepts(self, source: object) -> bool:
-        """An object is a syntax tree of this language."""
+        """Whether an object is a syntax tree of this language."""
 
     def text_of(self, source: object) -> str | None:
-        """The text that an object stands for, which is then parsed; None if it is a tree."""
+        """The text that an object stands for, which is then parsed; None if the object is a
+        tree."""
         return None
 
     @abstractmethod

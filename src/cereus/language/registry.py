@@ -1,6 +1,6 @@
 """The registered languages by name. Every surface looks here; none names a language.
 
-Those of other packages are looked for when all are listed, or one is needed that is not known.
+Languages of other packages are looked for when all are listed, or when an unknown one is needed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _look_for_others_once() -> None:
 
 
 def look_for_others() -> None:
-    """Register the languages of other packages, as far as they are not known."""
+    """Register the languages of other packages that are not known yet."""
     for other in installed(set(_LANGUAGES)):
         register(other)
 
@@ -70,7 +70,7 @@ def embedding_languages() -> list[Language]:
 def language(name: str) -> Language:
     """The language of a name."""
     if name not in _LANGUAGES:
-        look_for_others()  # once more: a worker of Spark may have been sent a package
+        look_for_others()  # look again: a worker of Spark may have been sent a package
     if name not in _LANGUAGES:
         raise CereusError(f"unknown dialect {name!r}", hint=did_you_mean(str(name), names()))
     return _LANGUAGES[name]
@@ -105,7 +105,7 @@ def compile_source(
 
 
 def _with_its_language(error: QuerySyntaxError, text: str, tried: Language) -> QuerySyntaxError:
-    """The error, and which language the text is in, if it has the signature of another one."""
+    """The error; if the text has the signature of another language, it names that language."""
     for each in languages():
         if each is tried or each.signature is None:
             continue

@@ -1,5 +1,5 @@
-"""Several queries at work on one stream: those that differ in constants only run as one, and the
-others make their tests together."""
+"""Runs several queries on one stream: those that differ only in constants run as one, and the
+others share their tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 
 FEWEST = 8
-"""So many queries of one shape are worth a kernel of their own kind."""
+"""From this many queries of one shape on, they run as one group."""
 
 Named = tuple[str, pa.RecordBatch]
 
@@ -36,7 +36,7 @@ class Running:
 
     @property
     def schema(self) -> pa.Schema:
-        """That of the results of each query."""
+        """The schema of the results of each query."""
         schema = self.executor.schema
         return schema if not self._grouped else pa.schema([f for f in schema if f.name != RULE])
 
@@ -66,8 +66,8 @@ def run_together(
     row_numbers: npt.NDArray[np.int64] | None = None,
     shape: Callable[[CompiledQuery], EventShape | None] = lambda query: None,
 ) -> list[Running]:
-    """What runs the queries over batches of this schema. `alone` makes the executor of a query
-    that no other is like, and `shape` says what events its matches carry."""
+    """The runs of the queries over batches of this schema. `alone` makes the executor of a query
+    that is like no other, and `shape` says which events its matches carry."""
     runs: list[Running] = []
     single = dict(queries)
     for members in _alike(queries, schema):
@@ -89,7 +89,7 @@ def run_together(
 
 
 def _alike(queries: Mapping[str, CompiledQuery], schema: pa.Schema) -> Iterator[dict[str, Shaped]]:
-    """The queries that differ in constants only, by name."""
+    """Groups of queries that differ only in constants, by name."""
     by_shape: dict[Shape, dict[str, Shaped]] = {}
     for name, query in queries.items():
         made = None
@@ -101,7 +101,7 @@ def _alike(queries: Mapping[str, CompiledQuery], schema: pa.Schema) -> Iterator[
 
 
 def _share(executors: Iterable[Executor], schema: pa.Schema) -> None:
-    """Patterns make their tests together, as many as the letters of one word have room for."""
+    """Let patterns share their tests, as many as the letters of one word have room for."""
     waiting: list[PatternExecutor] = []
     tests: set[object] = set()
     for executor in executors:

@@ -1,7 +1,7 @@
-"""The languages of Cereus, each in a room of its own. Importing this package registers them.
+"""The languages of Cereus, each in its own folder. Importing this package registers them.
 
-A room is loaded when a query of its language comes: what is registered knows no more of it than its
-name and its options.
+A language is loaded when one of its queries comes: before that only its name and its options are
+known.
 """
 
 import sys
@@ -27,7 +27,8 @@ for _language in (Algebra(), MatchRecognize(), Par(), Sase(), Sremo()):
 
 
 class _ShortNames(MetaPathFinder, Loader):
-    """`import cereus.sremo` and `from cereus.sremo import event` find the room's api module."""
+    """Lets `import cereus.sremo` and `from cereus.sremo import event` find the api module of a
+    language."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

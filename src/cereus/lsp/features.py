@@ -1,4 +1,4 @@
-"""What an editor asks of a text: what is wrong, what it means, what may stand here."""
+"""Answers an editor about a text: its problems, its meaning, what may stand at a place."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ NAME = re.compile(r"[^\W\d]\w*")
 SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
 IMPORTED = re.compile(r"^%import ([a-z_.]+)\.grammar ", re.MULTILINE)
 TERMINAL = re.compile(r"^_?[A-Z_]+(?:\.\d+)?: /(?!\(\?!)(.+)/i$", re.MULTILINE)
-"""What a grammar reads in either case; a pattern that begins with what it may not be is a name."""
+"""The words that a grammar reads in either case; a pattern that begins with a negative look-ahead
+is a name."""
 BEHIND = re.compile(r"\(\?[=!].*")
-"""What a pattern asks of the text behind it."""
+"""The look-ahead of a pattern."""
 WORD = re.compile(r"(?<!\\)\b[A-Z_]{2,}")
 
 
 @dataclass(frozen=True)
 class TextProblem:
-    """Something wrong, or worth knowing, in a stretch of the text."""
+    """A problem, or something worth knowing, in a range of the text."""
 
     start: int
     end: int
@@ -49,9 +50,9 @@ TIMED = Stream(time="time")
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known beside a text: which columns are what, the columns of the events if they are
-    known, the types of events that there are, the options of the language, values of parameters.
-    Where nothing is known, a stream has a time."""
+    """What is known in addition to a text: the roles of columns, the columns of the events if they
+    are known, the types of events, the options of the language, values of parameters. If nothing is
+    known, a stream has a time."""
 
     stream: Stream = TIMED
     schema: pa.Schema | None = None
@@ -64,8 +65,8 @@ NOTHING_KNOWN = Surroundings()
 
 
 def language_of(path: str, named: str | None = None) -> Language:
-    """The language of a file: that of its suffix; of a text without a file, the one that the
-    editor names as a suffix would."""
+    """The language of a file: that of its suffix. For a text without a file, the one whose suffix
+    the editor names."""
     return language(dialect_of(path) or dialect_of(f"text.{named}") or default_name())
 
 
@@ -80,8 +81,8 @@ def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
 
 
 def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> list[TextProblem]:
-    """The first error of a text, else its warnings; none of a statement of SQL around a clause,
-    which is for others to check."""
+    """The first error of a text, else its warnings; none for a SQL statement around a clause, which
+    other tools check."""
     if not text.strip() or _is_statement(text, chosen):
         return []
     try:
@@ -95,7 +96,7 @@ def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
 
 
 def _is_statement(text: str, chosen: Language) -> bool:
-    """Whether a text in a file of SQL is no clause by itself."""
+    """Whether a text in a SQL file is not a single clause."""
     if not chosen.embedded or chosen.signature is None:
         return False
     return re.match(SPACE + chosen.signature, text, re.IGNORECASE | re.DOTALL) is None
@@ -106,7 +107,7 @@ def _message(message: str, hint: str | None) -> str:
 
 
 def meaning(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> str | None:
-    """What a text asks, in plain English; None while it has an error."""
+    """A text in plain English; None while it has an error."""
     try:
         return compiled(text, chosen, known).words()
     except CereusError:
@@ -117,8 +118,8 @@ def completions(
     text: str, offset: int, chosen: Language, known: Surroundings = NOTHING_KNOWN
 ) -> list[tuple[str, str]]:
     """Words that may stand at a place, each with its kind: columns and types of the events,
-    keywords of the language, functions, and the names that the text has elsewhere. Behind
-    `name.` there are columns only, where they are known."""
+    keywords of the language, functions, and names elsewhere in the text. After `name.` only
+    columns, if they are known."""
     begun = BEGUN.match(text[:offset][::-1])
     assert begun is not None  # it may be empty
     columns = [] if known.schema is None else known.schema.names
@@ -147,8 +148,8 @@ def _known_words(
 
 @cache
 def keywords(chosen: Language) -> tuple[str, ...]:
-    """The words of a language's grammar, and of the grammars it imports; and those that it
-    understands beside them."""
+    """The words of a language's grammar, and of the grammars it imports; and the other words that
+    it understands."""
     package = type(chosen).__module__.rpartition(".")[0]
     grammar = files(package).joinpath("grammar.lark")
     if not grammar.is_file():
@@ -162,7 +163,7 @@ def keywords(chosen: Language) -> tuple[str, ...]:
 
 
 def laid_out(text: str, chosen: Language) -> str | None:
-    """The text formatted; None where that cannot be done."""
+    """The formatted text; None if it cannot be formatted."""
     try:
         return formatted(text, chosen)
     except CereusError:

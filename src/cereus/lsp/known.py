@@ -1,4 +1,4 @@
-"""What is known beside a query file: the columns of its events, and which of them are what.
+"""What is known about the events of a query file: their columns, and the roles of these.
 
 It stands in comments at the top of the file,
 
@@ -6,8 +6,8 @@ It stands in comments at the top of the file,
     -- time: ts
 
 or, for all files of a folder and those below it, in `cereus.toml` under `[events]`, or in what the
-editor gives the server at the start. The first of these that says something is taken. `schema` is
-a file of events, or one that lists columns; in TOML also a table of them.
+editor gives the server at the start. The first of these that has something is used. `schema` is a
+file of events, or one that lists columns; in TOML it may also be a table of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_TYPES = 200
 
 
 def surroundings_of(text: str, path: str, given: Mapping[str, Any]) -> Surroundings:
-    """What is known of the events of a query file. An error is one of the file that says it."""
+    """What is known about the events of a query file. An error belongs to the file that says it."""
     folder = Path(path).parent
     named = {**_only_known(given, Path.cwd()), **_of_folder(folder), **_of_comments(text, folder)}
     if not named:
@@ -97,7 +97,7 @@ def _schema(schema: Any) -> pa.Schema:
     if not isinstance(schema, Path):
         hint = 'write the name of a file, or columns: {price = "double"}'
         raise CereusError(f"schema is {schema!r}, which names no columns", hint=hint)
-    if schema.is_dir():  # somebody is still writing the name: all that is in it is not read
+    if schema.is_dir():  # the name is still being typed: not everything in it is read
         raise CereusError(f"{str(schema)!r} is a folder", hint="name one of its files")
     changed = schema.stat().st_mtime if schema.exists() else 0.0
     return _read(str(schema), changed)
@@ -105,7 +105,7 @@ def _schema(schema: Any) -> pa.Schema:
 
 @lru_cache(maxsize=32)
 def _read(path: str, changed: float) -> pa.Schema:
-    """Once for each change of the file."""
+    """The schema of a file, read once for each change of the file."""
     try:
         return schema_of(path, Files(path))
     except (OSError, ValueError) as error:
@@ -113,7 +113,7 @@ def _read(path: str, changed: float) -> pa.Schema:
 
 
 def _types(schema: Path, column: str | None) -> tuple[str, ...]:
-    """The types that the events of a file have; none where it only lists columns."""
+    """The types of events in a file; none if it only lists columns."""
     if column is None:
         return ()
     with suppress(CereusError, OSError):

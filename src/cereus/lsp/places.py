@@ -1,8 +1,9 @@
 """Places in a text, as the protocol counts them: lines, and units in them. Editor and server agree
 on the unit at the start: bytes of UTF-8, halves of UTF-16, or letters.
 
-pygls takes more signs than the protocol for the end of a line (U+2028, a form feed), so lines are
-counted here."""
+pygls takes more characters than the protocol for the end of a line (U+2028, a form feed), so lines
+are counted here.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +20,14 @@ def range_of(document: TextDocument, start: int, end: int) -> lsp.Range:
 
 
 def position_of(document: TextDocument, offset: int) -> lsp.Position:
-    """Line and column of a place that is given by the number of letters before it."""
+    """The line and column of a place, given the number of letters before it."""
     lines = LINE_END.split(document.source[:offset])
     return lsp.Position(len(lines) - 1, document.position_codec.client_num_units(lines[-1]))
 
 
 def offset_of(document: TextDocument, position: lsp.Position) -> int:
-    """The number of letters before a line and column; a column behind its line is its end."""
+    """The number of letters before a line and column; a column after the end of its line is its
+    end."""
     text = document.source
     begins = [0, *(end.end() for end in LINE_END.finditer(text))]
     if position.line >= len(begins):

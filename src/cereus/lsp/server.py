@@ -1,4 +1,5 @@
-"""The server itself: editors ask over standard input and output, `features` has the answers."""
+"""The language server: editors send requests over standard input and output, `features` has the
+answers."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ def _publish(server: LanguageServer, uri: str, given: dict[str, Any]) -> None:
 
 
 def _known(document: TextDocument, given: dict[str, Any]) -> Surroundings:
-    with suppress(CereusError):  # a diagnostic says so
+    with suppress(CereusError):  # a diagnostic reports it
         return surroundings_of(document.source, document.path, given)
     return Surroundings()
 

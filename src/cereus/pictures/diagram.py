@@ -14,8 +14,8 @@ from cereus.pictures.svg import svg_of
 
 @dataclass(frozen=True)
 class Diagram:
-    """A graph in DOT, and the same in other forms. Notebooks show it as a picture, dark or light
-    as they are."""
+    """A graph in DOT, and in other forms. Notebooks show it as a picture, in their dark or light
+    theme."""
 
     dot: str
 
@@ -48,7 +48,8 @@ class Diagram:
 
 
 def _without_variables(svg: str) -> str:
-    """The light colours themselves: not every reader of SVG knows variables of CSS."""
+    """The picture with the light colours written out: not every reader of SVG knows variables of
+    CSS."""
     for name, colour in LIGHT.items():
         svg = svg.replace(f"var(--{name})", colour)
     return svg

@@ -1,4 +1,4 @@
-"""A picture in DOT as a graph: what other forms of it are made from."""
+"""Reads a picture in DOT as a graph, from which other forms are made."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from warnings import catch_warnings, simplefilter
 from cereus.errors import CereusError, LimitError
 
 PARTS = {"node", "edge", "graph"}
-"""What DOT calls defaults; they are no nodes."""
+"""The names of DOT's defaults, which are not nodes."""
 ESCAPES = {"n": "\n", "l": "\n", "r": "\n"}
 
 
 @dataclass(frozen=True)
 class GraphNode:
-    """`accepting` has a double border, `point` is where it all begins, `plain` has no border."""
+    """A node. `accepting` has a double border, `point` is the start, `plain` has no border."""
 
     name: str
     lines: tuple[str, ...]
@@ -54,7 +54,7 @@ def library(name: str) -> Any:
 
 
 MOST_SIGNS = 30_000
-"""Of a graph in DOT that is drawn here; reading it takes a second."""
+"""The longest DOT text that is drawn here; reading it takes a second."""
 
 
 def graph_of(dot: str) -> Picture:
@@ -64,7 +64,7 @@ def graph_of(dot: str) -> Picture:
             "this query is too large for a picture",
             hint="take its DOT, show.diagram(query).dot, and draw it with graphviz",
         )
-    with catch_warnings():  # pydot and pyparsing are not always of one age
+    with catch_warnings():  # the versions of pydot and pyparsing do not always fit
         simplefilter("ignore", DeprecationWarning)
         (read,) = library("pydot").graph_from_dot_data(dot)
     nodes: dict[str, GraphNode] = {}

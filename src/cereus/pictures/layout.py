@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn: in layers from left to right, as igraph arranges them."""
+"""Places the nodes of a graph: in layers from left to right, as igraph arranges them."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def laid_out(graph: Picture) -> dict[str, Spot]:
 
 
 def _layers(graph: Picture, drawn: Any) -> list[int]:
-    """Without cycles, every node behind all that lead to it; else as far from the beginning as the
-    shortest way, with the nodes that lead nowhere at the end."""
+    """The layers. Without cycles, every node comes after all that lead to it; else its layer is its
+    distance from the start, and nodes that lead nowhere are at the end."""
     if drawn.is_dag():
         return _longest_ways(drawn)
     first = [place for place, node in enumerate(graph.nodes) if not drawn.indegree(place)]
@@ -84,14 +84,14 @@ def _longest_ways(drawn: Any) -> list[int]:
 
 
 def _row_height(graph: Picture) -> float:
-    """Far enough apart for the largest node, and for what is written at its loops."""
+    """The distance between rows: enough for the largest node, and for the text at its loops."""
     tallest = max((size_of(node)[1] for node in graph.nodes), default=0)
     loops = max((len(e.lines) for e in graph.edges if e.tail == e.head), default=-2)
     return tallest + (loops + 2) * LINE + ROW_GAP
 
 
 def _layer_places(graph: Picture, layer: dict[str, int]) -> dict[int, float]:
-    """The middle of each layer: wide enough for its nodes and for what is written between."""
+    """The middle of each layer: there is room for its nodes and for the text between layers."""
     width = {
         place: max(size_of(n)[0] for n in graph.nodes if layer[n.name] == place)
         for place in set(layer.values())
@@ -106,7 +106,7 @@ def _layer_places(graph: Picture, layer: dict[str, int]) -> dict[int, float]:
 
 
 def _between(graph: Picture, layer: dict[str, int], place: int) -> float:
-    """What is written on edges to the next layer, and at loops in this one, needs room."""
+    """The room for the text on edges to the next layer, and at loops in this one."""
     wide = [
         text_width(e.lines)
         for e in graph.edges

@@ -24,8 +24,8 @@ def _lines(graph: Picture) -> Iterator[str]:
 
 
 def _one_loop_each(edges: Iterable[GraphEdge]) -> list[GraphEdge]:
-    """The loops of a node as one: Mermaid draws them over one another, so that what is written at
-    all but the last could not be read."""
+    """The loops of a node as one: Mermaid draws them over one another, so that only the text of the
+    last could be read."""
     made: dict[object, GraphEdge] = {}
     for place, edge in enumerate(edges):
         at = edge.tail if edge.tail == edge.head else place
@@ -54,8 +54,8 @@ def _edge(edge: GraphEdge, tail: str, head: str) -> str:
 
 
 def _text(lines: Iterable[str]) -> str:
-    """Every sign that is not a letter, a figure or a blank as its number: nothing in a name can
-    be read as syntax."""
+    """The text with every character that is not a letter, a digit or a blank as its number: so
+    nothing in a name is read as syntax."""
     return "<br>".join("".join(map(_sign, line)) for line in lines)
 
 

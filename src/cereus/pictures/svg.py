@@ -1,4 +1,4 @@
-"""A graph as SVG: no program draws it, and its colours follow the page, dark or light."""
+"""Draws a graph as SVG, without another program; its colours follow the page, dark or light."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cereus.pictures.layout import LINE, Spot, laid_out, text_width
 
 MARGIN = 16.0
 MOST_ABOVE = 22.0
-"""How far a text may be lifted off the slanting line that it would lie on."""
+"""How far a text may be above the slanting line that it belongs to."""
 LIGHT = "--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;--paper:#fff;--line:#0072b2;--end:#d55e00"
 DARK = "--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;--paper:#111418;--line:#56b4e9;--end:#e69f00"
 NOTEBOOKS = {
     LIGHT: ('[data-jp-theme-light="true"]', "body.vscode-light", 'html[theme="light"]'),
     DARK: ('[data-jp-theme-light="false"]', "body.vscode-dark", 'html[theme="dark"]'),
 }
-"""How JupyterLab, VS Code and Colab say that they are light or dark: a notebook need not look like
+"""How JupyterLab, VS Code and Colab show that they are light or dark: a notebook need not look like
 the rest of the screen."""
 
 
@@ -54,7 +54,7 @@ ARROW = (
 )
 Point = tuple[float, float]
 SHARES = (0.5, 0.35, 0.65, 0.25, 0.75)
-"""Where along an edge its text may stand, the best first."""
+"""The places of a text along an edge, the best first."""
 
 
 def svg_of(graph: Picture, title: str = "automaton") -> str:
@@ -80,7 +80,8 @@ def svg_of(graph: Picture, title: str = "automaton") -> str:
 
 
 def _joined(graph: Picture) -> Picture:
-    """Edges of one kind between the same nodes as one, with what is written on them in lines."""
+    """The graph with edges of one kind between the same nodes as one, whose text has several
+    lines."""
     lines: dict[tuple[str, str, bool], tuple[str, ...]] = {}
     for edge in graph.edges:
         ends = (edge.tail, edge.head, edge.dashed)
@@ -95,9 +96,9 @@ class _Drawn:
     def __init__(self, graph: Picture, spots: dict[str, Spot]) -> None:
         self.graph, self.spots = graph, spots
         self.texts: list[tuple[Point, Point]] = []
-        """The corners of what is written at edges so far."""
+        """The corners of the texts at edges so far."""
         self.written: list[str] = []
-        """What that is."""
+        """The texts at edges."""
         self.points: list[Point] = [
             (s.x + sx * s.width / 2, s.y + sy * s.height / 2)
             for s in spots.values()
@@ -114,7 +115,7 @@ class _Drawn:
             pair = (edge.tail, edge.head)
             seen[pair] = seen.get(pair, 0) + 1
             yield from self._edge(edge, seen[pair] - 1)
-        yield from self.written  # last: no line strikes a text through
+        yield from self.written  # last, so that no line crosses a text
 
     def _edge(self, edge: GraphEdge, before: int) -> Iterator[str]:
         tail, head = self.spots[edge.tail], self.spots[edge.head]
@@ -141,7 +142,7 @@ class _Drawn:
         yield from self._written(edge, path, at)
 
     def _is_free(self, edge: GraphEdge, at: Point) -> bool:
-        """Nothing else is written there."""
+        """Whether no other text is there."""
         (left, top), (right, bottom) = _corners(edge, at)
         return not any(
             left < other_right and other_left < right and top < other_bottom and other_top < bottom
@@ -149,8 +150,8 @@ class _Drawn:
         )
 
     def _upright(self, edge: GraphEdge, tail: Spot, head: Spot, before: int) -> Iterator[str]:
-        """Between nodes of one layer: to the right of what lies between them when it goes down,
-        to the left when it goes up, with its text beside it."""
+        """An edge between nodes of one layer: it passes other nodes on the right when it goes down,
+        on the left when it goes up, with its text beside it."""
         low, high = sorted((tail.y, head.y))
         between = [
             spot for spot in self.spots.values() if abs(spot.x - tail.x) < 1 and low < spot.y < high
@@ -208,7 +209,7 @@ class _Drawn:
 
 
 def _corners(edge: GraphEdge, at: Point) -> tuple[Point, Point]:
-    """What is written at an edge: from where to where."""
+    """The corners of the text at an edge."""
     half = text_width(edge.lines) / 2
     return (at[0] - half, at[1] - LINE), (at[0] + half, at[1] + LINE * (len(edge.lines) - 1))
 

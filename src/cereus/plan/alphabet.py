@@ -1,9 +1,9 @@
-"""Which letters can occur: the sets of tests that one event can pass together.
+"""Finds the letters that can occur: the sets of tests that one event can pass together.
 
-An event has one type and one stream. Conditions that compare one column with constants are
-decided by that column's value, so each constant, and a value between and beyond them, stands for
-all values (`name = 'A'` and `name = 'B'` never hold together). Any other condition is taken to
-hold or not hold freely. So no letter that occurs is missing; some that are listed may not occur.
+An event has one type and one stream. Conditions that compare one column with constants are decided
+by that column's value, so each constant, and a value between and beyond them, stands for all values
+(`name = 'A'` and `name = 'B'` never hold together). Any other condition is taken to hold or not
+hold freely. So no letter that occurs is missing; some that are listed may not occur.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from cereus.stream import Stream
 
 MOST_LETTERS = 1024
 MOST_TRIED = 200_000
-"""How many comparisons × values of one column are tried; beyond, its conditions count as free."""
+"""The most comparisons × values of one column that are tried; with more, its conditions count as
+free."""
 ONLY_TYPE = "EVENT"
 OTHER = None
 """A type or stream that no test names."""
@@ -32,16 +33,16 @@ Truth = Callable[[Any], bool | None]
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that an event decides independently of the rest: the value of a column, or a
-    free condition. For each condition that hangs on it, the options that make it true."""
+    """Something that an event decides independently of the rest: the value of a column, or a free
+    condition. `true` has, for each condition that depends on it, the options that make it true."""
 
     options: int
     true: dict[int, frozenset[int]]
-    """By the number of a condition: hashing a long one takes long."""
+    """The options, by the number of a condition: hashing a long condition takes long."""
 
     def passing(self, tests: list[list[int]]) -> set[int]:
-        """For each option, the tests that do not fail when the choice falls on it; a test is given
-        by the numbers of its conditions."""
+        """For each option, the tests that do not fail with it. A test is given by the numbers of
+        its conditions."""
         masks = [0] * self.options
         for bit, conditions in enumerate(tests):
             deciding = [self.true[each] for each in conditions if each in self.true]
@@ -59,7 +60,7 @@ class Alphabet:
 
 
 def alphabet(tests: tuple[EventTest, ...], stream: Stream, most: int = MOST_LETTERS) -> Alphabet:
-    """Every letter that an event can have (0 among them: an event that passes no test may come)."""
+    """Every letter that an event can have, including 0: an event that passes no test may come."""
     letters = {0}
     passing = _passing(tests, most)
     of_type, of_stream = _bits(t.type for t in tests), _bits(t.stream for t in tests)
@@ -81,7 +82,7 @@ def _types(tests: tuple[EventTest, ...], stream: Stream) -> list[str | None]:
 
 
 def _bits(values: Iterable[Hashable]) -> dict[Hashable, int]:
-    """For each value, the places where it stands, as bits."""
+    """For each value, the places where it occurs, as bits."""
     bits: dict[Hashable, int] = {}
     for place, value in enumerate(values):
         bits[value] = bits.get(value, 0) | 1 << place
@@ -89,14 +90,15 @@ def _bits(values: Iterable[Hashable]) -> dict[Hashable, int]:
 
 
 def _open_to(bits: dict[Hashable, int], name: str | None) -> int:
-    """The tests that events of a type or stream can pass: those that ask for it, or for none."""
+    """The tests that events of a type or stream can pass: those that require it, or require
+    none."""
     return bits.get(None, 0) | bits.get(name, 0)
 
 
 def _passed(alive: int, passing: list[set[int]], most: int) -> set[int]:
-    """The sets of tests that events of one type and stream pass, of those that they can. A test is
-    a conjunction, so it is enough to carry, from choice to choice, the tests that have not failed
-    yet."""
+    """The sets of tests that events of one type and stream pass, among those that they can pass. A
+    test is a conjunction, so it is enough to carry, from choice to choice, the tests that have not
+    failed yet."""
     masks = {alive}
     for kept in passing:
         masks = {mask & each for mask in masks for each in kept}
@@ -109,8 +111,8 @@ def _passed(alive: int, passing: list[set[int]], most: int) -> set[int]:
 
 
 def _passing(tests: tuple[EventTest, ...], most: int) -> list[set[int]]:
-    """For each choice, the sets of tests that its options do not fail; the first `most` + 1, since
-    already these may make too many letters."""
+    """For each choice, the sets of tests that its options do not fail. Lists at most `most` + 1,
+    since these alone may make too many letters."""
     numbers: dict[ex.Expression, int] = {}
     conditions = [[numbers.setdefault(c, len(numbers)) for c in t.conditions] for t in tests]
     return [
@@ -135,7 +137,7 @@ def _choices(conditions: list[ex.Expression]) -> Iterator[Choice]:
 
 
 def _comparisons(condition: ex.Expression) -> int:
-    """How many comparisons decide a condition; those of IN are one look into a set."""
+    """How many comparisons decide a condition; those of IN count as one look into a set."""
     return sum(isinstance(node, ex.Comparison | ex.Between) for node in condition.walk()) or 1
 
 
@@ -212,8 +214,8 @@ def _around(constants: list[Any]) -> Iterator[Any]:
 
 
 def _truth(node: ex.Expression) -> Truth:
-    """A plain condition as a function of the value, in SQL's three values; what does not compare
-    is unknown."""
+    """A plain condition as a function of the value, in SQL's three truth values. Values that cannot
+    be compared give unknown."""
     match node:
         case ex.And(operands):
             return _joined([_truth(each) for each in operands], False)
@@ -252,7 +254,7 @@ def _bounded(op: str, bound: Any) -> Truth:
 
 
 def _among(constants: list[Any]) -> Truth:
-    """IN; a set, since lists may be long. Constants are equal as Python says."""
+    """IN, as a set, since lists may be long. Constants are equal as in Python."""
     known = frozenset(constants)
     unsure = None in known
 

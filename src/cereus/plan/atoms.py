@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.errors import UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression, attributes
 from cereus.plan.tests import EventTest, conjuncts
@@ -30,18 +30,14 @@ def event_test(
 
 
 def check_stream(stream: Stream, schema: pa.Schema) -> None:
-    """The columns of the stream are there, and those with names hold text."""
+    """Check that the columns of the stream exist, and that those with names hold text."""
     stream.check(schema)
-    for name in (stream.type, stream.time, *stream.keys):
-        if name is not None and name not in schema.names:
-            raise UnknownNameError(
-                f"the stream's column {name!r} is not in the events",
-                hint=did_you_mean(name, schema.names),
-            )
+    # Languages whose events are only tested never read the column of streams.
+    replace(stream, stream=None).need_columns(schema)
 
 
 def columns_read(tests: Iterable[EventTest], stream: Stream) -> frozenset[tuple[str, ...]]:
-    """The columns that tests, time and keys are read from, and the condition of the stream."""
+    """The columns that are read: by tests, by the condition of the stream, as times and as keys."""
     tested = {path for test in tests for each in test.conditions for path in attributes(each)}
     stream_columns = (stream.type, stream.time, *stream.keys)
     tested |= stream.where_columns

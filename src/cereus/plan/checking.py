@@ -1,4 +1,4 @@
-"""Do the clauses of a query fit the columns of the events?"""
+"""Checks that the clauses of a query fit the columns of the events."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cereus.syntax.tree import Node
 
 
 def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
-    """Every column that the stream and the clauses name is there, and totals are of numbers."""
-    for name in (stream.type, stream.time, stream.stream, *stream.keys):
-        _require((name,) if name is not None else (), schema, query, "the stream's column")
+    """Check that every column that the stream and the clauses name exists, and that totals are of
+    numbers."""
+    stream.need_columns(schema)
     for path in query.partition_by:
         _require(path, schema, query, "the PARTITION BY column")
     if isinstance(query.window, AttributeWindow):
@@ -32,7 +32,7 @@ def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
 
 
 def check_value(value: Expression, schema: pa.Schema, text: str | None) -> None:
-    """A value to be shown; a column may be of any type."""
+    """Check a value that is shown; a column may be of any type."""
     if isinstance(value, Attribute):
         try:
             column_type(value, value.path, schema)

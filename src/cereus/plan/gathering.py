@@ -1,4 +1,4 @@
-"""Whether a plan may gather the events of each part of an ALL on its own."""
+"""Decides whether a plan may gather the events of each part of an ALL on its own."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from cereus.plan.plan import Plan
 
 FEWEST_PARTS = 5
-"""ALL of fewer parts has so few states that they cost nothing."""
+"""With fewer parts, ALL has so few states that gathering gains nothing."""
 
 
 def gathering_of(plan: Plan) -> Gathering | None:
-    """What gathers the events of an ALL of single events, maybe with one event behind it; None
-    where an automaton has to follow the matches: they are compared, or totals are kept of them, or
-    not all of their events are shown."""
+    """The automaton that gathers the events of an ALL of single events, maybe followed by one
+    event. None if an automaton has to follow the matches: they are compared, or totals of them are
+    kept, or not all of their events are shown."""
     body = plan.automaton
     if isinstance(body, NamedAutomaton):
         body = body.body
@@ -47,8 +47,8 @@ def _asks_for_more(plan: Plan) -> bool:
 
 
 def _types(part: Automaton, plan: Plan) -> frozenset[str]:
-    """The types of the events that a part takes one of, each in one way; none if it is not such a
-    part, or what it takes may be of any type, or is not shown."""
+    """The types of the events that a part takes. Empty if the part does not take one event in one
+    way, if the event may be of any type, or if it is not shown."""
     atoms = atoms_of(part) or []
     tests = [plan.tests[atom.bit] for atom in atoms]
     types = frozenset(test.type for test in tests if test.type is not None)
@@ -59,7 +59,7 @@ def _types(part: Automaton, plan: Plan) -> frozenset[str]:
 
 
 def _shown(part: Automaton, plan: Plan) -> set[Label | None]:
-    """What is shown of the events that the part takes."""
+    """The visible labels of the events that the part takes."""
     letter = (1 << len(plan.tests)) - 1
     moves = (move for begin in part.initial() for move in part.moves(begin, letter))
     return {plan.label(move.label) for move in moves if move.label}

@@ -1,4 +1,5 @@
-"""What a language makes of a pattern before it is a plan: an automaton, its tests, its memory."""
+"""A pattern that a language has lowered, before it is a plan: an automaton, its tests, its
+memory."""
 
 from __future__ import annotations
 
@@ -60,9 +61,9 @@ def slots_else_values(
     *,
     why_not: str | None = None,
 ) -> Lowered[Made]:
-    """With values in slots of the kernel if these can decide every condition between events; else
-    in the automaton's states, which decide anything, more slowly. Slots need the types of columns;
-    `why_not` is another reason not to try them."""
+    """Lower with values in slots of the kernel, if these can decide every condition between events;
+    else with values in the automaton's states, which decide anything, more slowly. Slots need the
+    types of columns; `why_not` is another reason not to try them."""
     if schema is None:
         why_not = NO_SCHEMA
     elif why_not is None:
@@ -75,7 +76,7 @@ def slots_else_values(
 
 
 def with_tests(made: Lowered[Made], tests: Iterable[EventTest]) -> tuple[Lowered[Made], int]:
-    """The same with more tests, and their bits."""
+    """The same with more tests, and the bits of these."""
     known = TestSet()
     for test in made.tests:
         known.bit(test)

@@ -94,7 +94,8 @@ class Plan:
         facts: PatternFacts,
         implied_keys: tuple[tuple[str, ...], ...] = (),
     ) -> Plan:
-        """The plan of a pattern that a language has lowered, and of which it knows some facts."""
+        """The plan of a pattern that a language has lowered; `facts` are what the language knows
+        about it."""
         declared = keys_of(query, stream.keys)
         implied_keys = tuple(path for path in implied_keys if path not in declared)
         keyed = bool(declared or implied_keys)
@@ -138,12 +139,14 @@ class Plan:
 
     @cached_property
     def gathering(self) -> Gathering | None:
-        """What gathers the events of each part of an ALL, where that is all there is to do."""
+        """The automaton that gathers the events of each part of an ALL, if that is all there is to
+        do."""
         return gathering_of(self)
 
     @property
     def counts_unlisted(self) -> bool:
-        """Matches are counted, and none is listed: the kernel does not choose among them."""
+        """Whether matches are counted without being listed: the kernel does not choose among
+        them."""
         return self.query.count and not self.scoped
 
     @property
@@ -179,7 +182,7 @@ class Plan:
 
     @cached_property
     def tested_only(self) -> frozenset[str]:
-        """The columns that are put to tests or are keys, and are read for nothing else."""
+        """The columns that are read only by tests or as keys."""
         query, stream = self.query, self.stream
         tested = {path for test in self.tests for c in test.conditions for path in attributes(c)}
         tested.update(self.keys, [(stream.type,)] if stream.type is not None else [])
@@ -193,10 +196,10 @@ class Plan:
 
     @cached_property
     def columns_beside_tests(self) -> frozenset[str]:
-        """The columns that are read where it is known which tests each event passes."""
+        """The columns that are still read when the passed tests of each event are known."""
         every = frozenset(path[0] for path in self.columns)
         if self.stream.condition is not None or self.stream.stream is not None:
-            return every  # rows are chosen from batches, and these are tested anew
+            return every  # rows are chosen from batches, and these are tested again
         if self.traits.remembers_values or self.timeouts is not None:
             return every
         return every - (self.tested_only - {path[0] for path in self.keys})
@@ -216,7 +219,7 @@ class Plan:
 
     @property
     def followed_columns(self) -> frozenset[tuple[str, ...]]:
-        """What is read to compare events with matches that they must not follow."""
+        """The columns that are read to compare events with matches that they must not follow."""
         every = (attributes(c) for kind in self.compared_followers for c in kind.conditions)
         return frozenset().union(*every)
 
@@ -233,13 +236,13 @@ class Plan:
         return tuple(kept)
 
     def shown(self, automaton: Automaton) -> Automaton:
-        """The automaton with what is not selected made invisible."""
+        """The automaton with invisible labels for what is not selected."""
         if self.names is None or self.traits.hides:
             return automaton
         return NamedAutomaton(automaton, frozenset(self.names))
 
     def label(self, label: Label) -> Label | None:
-        """What is shown of a marked event: None if it is not marked, BEGINS_UNSEEN or names."""
+        """The visible label of a marked event: None if it is not marked, BEGINS_UNSEEN or names."""
         if label == BEGINS_UNSEEN:
             return label
         if not marks(label):
@@ -252,14 +255,15 @@ class Plan:
 
 
 def _counts(tree: object, each: Field[Any]) -> bool:
-    """Whether a field says something: a clause that came later does where it is given."""
+    """Whether a field is part of the fingerprint. A clause that was added to the language later is
+    part of it only where it is given."""
     if each.metadata.get("added") and getattr(tree, each.name) == each.default:
         return False
     return each.compare
 
 
 def _described(value: object) -> object:
-    """A tree in words that are the same in every process, as the order in a set is not."""
+    """A tree as a text that is the same in every process, unlike the order in a set."""
     if isinstance(value, frozenset):
         return sorted(map(repr, value))
     if isinstance(value, tuple):

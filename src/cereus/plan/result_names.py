@@ -1,4 +1,4 @@
-"""The columns of a result have names of their own: refused at compile time when two are alike."""
+"""Refuses, at compile time, a query whose results would have two columns of the same name."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cereus.plan.returned import returned_columns
 
 SPANS = ("start", "end", "start_time", "end_time", "positions")
 COUNTS = ("end", "end_time", "count", "exact")
-"""What the rows of matches and of counts always have; times only where the stream has them."""
+"""The columns that rows of matches and of counts always have; times only if the stream has them."""
 
 Path = tuple[str, ...]
 
 
 def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None:
-    """Key columns and selected variables become columns beside those that every match has."""
+    """Refuse key columns and selected variables with the name of a column that every match has."""
     fixed = [
         name for name in (COUNTS if query.count else SPANS) if timed or not name.endswith("_time")
     ]
@@ -36,7 +36,7 @@ def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None
 
 
 def check_keys(keys: Iterable[Path], columns: Sequence[str]) -> None:
-    """Key columns keep their names."""
+    """Refuse key columns with the name of one of these columns."""
     for name in map(".".join, keys):
         if name in columns:
             raise RefusedError(

@@ -12,20 +12,21 @@ from cereus.expr import tree as ex
 
 Path = tuple[str, ...]
 FIXED = ("start", "end", "start_time", "end_time", "deadline", "positions", "events")
-"""Columns of matches that no computed one may be called like."""
+"""Names of columns of matches that no computed column may have."""
 
 
 class ReturnedColumn(NamedTuple):
-    """A column of the result, and what is in it."""
+    """A column of the result, and the expression that computes it."""
 
     name: str
     value: ex.Expression
 
 
 def returned_columns(query: AnyQuery, keys: Iterable[Path]) -> tuple[ReturnedColumn, ...]:
-    """What RETURN computes, with a name for each value: the one after AS, or the value's own.
+    """The columns that RETURN computes, each with a name: the one after AS, or the value's own.
 
-    A value that is the key column of an event stands for the column of that key."""
+    A value that is the key column of an event stands for the column of that key.
+    """
     if not query.returned:
         return ()
     key_names = {".".join(path): path for path in keys}
@@ -59,14 +60,14 @@ def _two_columns(name: str, each: Returned, query: AnyQuery) -> RefusedError:
 
 
 def returned_variables(query: AnyQuery) -> frozenset[str]:
-    """The variables whose events are read when a match is there: by RETURN, and to compare them
+    """The variables whose events are read when a match is complete: by RETURN, and to compare them
     with what must not follow."""
     compared = () if query.unfollowed is None else query.unfollowed.read
     return frozenset(compared).union(*(ex.variables(each.value) for each in query.returned))
 
 
 def shown_paths(query: AnyQuery) -> list[Path]:
-    """The paths of the columns that are read to be shown, not to be matched."""
+    """The paths of the columns that are read only to be shown."""
     selected = [path for output in query.select or () for path in output.attributes]
     return [*selected, *(p for each in query.returned for p in sorted(ex.attributes(each.value)))]
 
@@ -75,7 +76,7 @@ def shown_paths(query: AnyQuery) -> list[Path]:
 
 
 def short_name(value: ex.Expression) -> str:
-    """What a value is called where nothing is said: its attribute, or function and attribute."""
+    """The default name of a value: its attribute, or function and attribute."""
     match value:
         case ex.Aggregate(function, variable, attribute):
             return f"{function}_{attribute[-1] if attribute else variable}"
@@ -89,7 +90,7 @@ def distinct_names(
     short: Callable[[ex.Expression], str],
     reserved: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Each value's short name, with its variable in front, `a_symbol`, where two would have the
+    """Each value's short name. It gets its variable in front, `a_symbol`, where two would be the
     same or where it is `reserved`, and a number where that does not help."""
     names = [short(value) for value in values]
     shared = {name for name, times in Counter(names).items() if times > 1} | set(reserved)

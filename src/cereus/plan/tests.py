@@ -9,9 +9,10 @@ from cereus.expr.tree import And, Expression
 
 @dataclass(frozen=True)
 class EventTest:
-    """Is the event of this type, from this stream, and are all conditions true of it?
+    """The question whether an event is of this type and from this stream, and satisfies all
+    conditions.
 
-    `type` None is any type. `negated` tests the opposite (an event that fails to be such).
+    `type` None is any type. `negated` asks the opposite.
     """
 
     type: str | None = None
@@ -20,7 +21,7 @@ class EventTest:
     negated: bool = False
 
     def without(self, condition: Expression | None) -> EventTest:
-        """The same test without one of its conditions: whatever passes it passes this one."""
+        """The same test without one of its conditions: whatever passes it passes the new one."""
         if self.negated or condition not in self.conditions:
             return self
         return replace(self, conditions=tuple(c for c in self.conditions if c != condition))

@@ -1,8 +1,9 @@
-"""What WITH TIMEOUTS needs beside the plan of a query: plans for parts of its pattern.
+"""The plans that WITH TIMEOUTS needs in addition to that of a query: plans for parts of its
+pattern.
 
-Whether an event began something that its window ended is decided afterwards, on the events of that
-window alone: each such window is a key of its own (`FIRST`), and ends with a row that stands for
-any event that could still have come (`WAITS`).
+Whether an event began a match that was still partial when its window ended is decided afterwards,
+on the events of that window alone. Each such window is a key of its own (`FIRST`), and ends with a
+row that stands for any event that could still have come (`WAITS`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ EVERY = "__every"
 
 @dataclass(frozen=True)
 class StepPlan:
-    """How far a partial match may come: its last step, what could come next, and the plan that
+    """A step that a partial match may reach: the step, what could come next, and the plan that
     finds it."""
 
     reached: str
@@ -50,5 +51,5 @@ class TimeoutPlans:
 
 
 def window_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns of events in windows of their own."""
+    """The columns of events in separate windows."""
     return schema.append(pa.field(FIRST, pa.int64())).append(pa.field(WAITS, pa.int8()))

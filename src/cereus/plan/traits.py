@@ -1,4 +1,4 @@
-"""What follows from a query for the way it is run. Computed once, when a plan is made."""
+"""Properties of a query that decide how it is run. They are computed once, when a plan is made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHOOSING = frozenset({Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY})
 
 
 class ChosenBy(Enum):
-    """Who decides what a strategy at the top of a query keeps."""
+    """How the choice of a strategy at the top of a query is made."""
 
     AUTOMATON = "the automaton"
     SIZE = "the number of their events, which is the same for all: none contains another"
@@ -142,14 +142,14 @@ class Traits:
                 and chosen_late
                 and facts.always_bound.isdisjoint(names)
             ),
-            # not where positions count, or where a match depends on what comes at other keys
+            # not where positions count, or where a match depends on events of other keys
             keys_sleep=(
                 keyed
                 and not facts.position_sensitive
                 and at_once
                 and query.consume is not Consume.ANY
             ),
-            # where a match is complete at its last event, and no event counts but for its values
+            # where a match is complete at its last event, and an event counts only by its values
             looks_ahead=(
                 windowed
                 and not facts.position_sensitive
@@ -164,7 +164,7 @@ class Traits:
 
 def selected(query: AnyQuery) -> tuple[str, ...] | None:
     """The variables that tell matches apart, or None for `SELECT *`: those that are selected, and
-    those that are read by what is returned."""
+    those that the returned values read."""
     if query.select is None:
         return None
     names = [output.variable for output in query.select]
@@ -180,8 +180,9 @@ def keys_of(query: AnyQuery, stream_keys: Iterable[str]) -> tuple[tuple[str, ...
 def _chosen_by(
     query: AnyQuery, facts: PatternFacts, registers: bool, lowered: Lowered[Automaton]
 ) -> ChosenBy:
-    """Which matches a window has kept changes as it moves, so that no automaton can choose among
-    them from the past alone; nor has it room for the values of other runs."""
+    """How a strategy chooses. Under a window, the matches to choose from change as it moves, so no
+    automaton can choose among them from the past alone; nor can it hold the values of other
+    runs."""
     windowed = query.window is not None
     if query.strategy not in CHOOSING:
         return ChosenBy.AUTOMATON
@@ -202,19 +203,19 @@ def _chosen_by(
 
 
 def _limit(query: AnyQuery, facts: PatternFacts) -> int | None:
-    """The query's LIMIT; detecting emits one result at an event."""
+    """The query's LIMIT; 1 for detecting, which emits one result at an event."""
     if not facts.detects:
         return query.limit
     return min(1, 1 if query.limit is None else query.limit)
 
 
 COUNTS_EVENTS = "WITHIN counts events, not time"
-"""The one reason that does not matter to who knows how many events lie between two."""
+"""The one reason that does not matter if the number of events between two events is known."""
 
 
 def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
-    """A match that depends only on the events from its first to its last one lets the stream be
-    cut into overlapping pieces. The reason why not, if there is one."""
+    """The reason why the stream cannot be cut into overlapping pieces; None if it can. It can if a
+    match depends only on the events from its first to its last one."""
     if query.window is None:
         return "there is no WITHIN"
     if query.consume is not Consume.NONE:

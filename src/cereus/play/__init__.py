@@ -1,1 +1,1 @@
-"""The playground: a page on this machine in which queries are written, run and looked at."""
+"""The playground: a page on this machine to write, run and look at queries."""

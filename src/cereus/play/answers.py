@@ -1,5 +1,5 @@
-"""What the playground answers: each function takes a request and the events, and gives plain
-values. They run in the process that may be ended at any time."""
+"""The answers of the playground: each function takes a request and the events, and returns plain
+values. They run in a process that may be ended at any time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from cereus.engine.results.time_order import BY_TIME, in_order
 from cereus.errors import CereusError, QueryError
 from cereus.language.registry import default_name, languages
+from cereus.language.result_counts import some_rows
 from cereus.lsp import features
 from cereus.matches import Matches
 from cereus.play.data import PlayData, PlayEvents
@@ -28,7 +29,7 @@ from cereus.translate.translate import INTO, translated
 from cereus.why.html import why_html
 
 MOST_MATCHES = 20_000
-"""Matches that are looked for: a page cannot show more."""
+"""The most matches that are looked for: a page cannot show more."""
 MOST_ROWS = 500
 EVENTS_SHOWN = 100
 MOST_COMPLETIONS = 200
@@ -51,7 +52,7 @@ def start(given: Given, events: PlayData) -> Answer:
 
 
 def check(given: Given, events: PlayData) -> Answer:
-    """What is wrong with a text, and what it asks."""
+    """The errors of a text, and its meaning."""
     query, on = read_request(given), events.of(read_request(given).data)
     known = query.known(on.table.schema)
     return {
@@ -61,7 +62,7 @@ def check(given: Given, events: PlayData) -> Answer:
 
 
 def complete(given: Given, events: PlayData) -> Answer:
-    """Words that may stand at a place of the text."""
+    """Words that may stand at a place in the text."""
     query, on = read_request(given), events.of(read_request(given).data)
     known = query.known(on.table.schema, on.types)
     words = features.completions(query.text, number(given, "offset"), query.language, known)
@@ -86,6 +87,7 @@ def run(given: Given, events: PlayData) -> Answer:
     return {
         "total": matches.total,
         "completions": matches.completions,
+        "listed": len(matches) if matches.counts.several else None,
         "complete": complete,
         "events": on.table.num_rows,
         "seconds": seconds,
@@ -110,9 +112,10 @@ def _matches(query: Query, table: pa.Table) -> tuple[Matches, bool]:
     rows: list[pa.RecordBatch] = []
     count, complete = 0, True
     for batch in query.batches(table):
-        rows.append(batch.slice(0, MOST_MATCHES - count))
         count += batch.num_rows
-        if count > MOST_MATCHES:
+        more = count - MOST_MATCHES
+        rows.append(batch if more <= 0 else some_rows(batch, batch.num_rows - more))
+        if more > 0:
             complete = False
             break
     if set(BY_TIME).intersection(executor.schema.names) and not query.compiled.counts:
@@ -155,7 +158,7 @@ def why_not(given: Given, events: PlayData) -> Answer:
 
 
 def automaton(given: Given, events: PlayData) -> Answer:
-    """The picture of what runs the query, and how it will be run."""
+    """The picture of the query's automaton or machine, and how it will be run."""
     query, on = _compiled(given, events)
     document = query.explained(on.table.schema)
     picture = None
@@ -203,7 +206,7 @@ def rows(given: Given, events: PlayData) -> Answer:
 
 
 def upload(given: Given, events: PlayData) -> Answer:
-    """The events of a file that the page was given, as the server has kept it."""
+    """The events of an uploaded file, which the server has kept."""
     return {"data": events.open(given["name"], given["path"]).described()}
 
 
@@ -211,9 +214,9 @@ ANSWERS: dict[str, Callable[[Given, PlayData], Answer]] = {
     each.__name__: each
     for each in (start, check, complete, run, why, why_not, automaton, others, copies, rows)
 }
-"""By the name under which the page asks."""
+"""The answers by the names of the page's requests."""
 OF_SERVER = {"upload": upload}
-"""What only the server asks: it names a file of this machine."""
+"""Requests that only the server makes: they name a file of this machine."""
 
 
 def answer(name: str, given: Given, events: PlayData) -> Answer:

@@ -1,5 +1,5 @@
-"""The events that a playground has: the samples, the files that it was started with, and those
-that the page was given."""
+"""The events of a playground: the samples, the files that it was started with, and uploaded
+files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cereus.sources import Files, source
 from cereus.stream import Stream
 
 MOST_TYPES = 200
-"""Types that are listed; a column with more values says something else."""
+"""The most types that are listed; a column with more values has another meaning."""
 TYPE_NAMES = ("type", "event_type", "eventtype", "event", "kind", "action", "activity")
-"""What columns are called that say what kind of event a row is."""
+"""Usual names of columns with the kind of an event."""
 GIVEN = "given"
 """The name of the events that the playground was started with."""
 
@@ -46,7 +46,7 @@ class PlayEvents:
         return types_of(self.table, self.stream.type)
 
     def described(self) -> dict[str, Any]:
-        """As the page shows it."""
+        """The events as the page shows them."""
         stream = self.stream
         return {
             "name": self.name,
@@ -77,8 +77,8 @@ def types_of(table: pa.Table, column: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GivenFiles:
-    """What `cereus play INPUT` was started with, in values that JSON has. `type` is "" where no
-    column has the type, None where nothing was said."""
+    """The files that `cereus play INPUT` was started with, in values that JSON has. `type` is "" if
+    no column has the type, None if it was not given."""
 
     paths: tuple[str, ...] = ()
     type: str | None = None
@@ -89,7 +89,7 @@ class GivenFiles:
     where: str | None = None
     sort: bool = False
     reading: Mapping[str, Any] = field(default_factory=dict)
-    """How the files are read: the arguments of `Files` that are not as usual."""
+    """How the files are read: the arguments of `Files` that differ from their defaults."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class PlayData:
     given: GivenFiles
     most: int
     uploads: dict[str, str] = field(default_factory=dict)
-    """The paths of the files that the page was given, by the names of their events."""
+    """The paths of uploaded files, by the names of their events."""
     read: dict[str, PlayEvents] = field(default_factory=dict)
 
     @property
@@ -119,11 +119,11 @@ class PlayData:
         if name in self.uploads:
             path = self.uploads[name]
             there = self._files(name, GivenFiles((path,)))
-            return replace(there, file=Path(path).name)  # where it lies here says nothing
+            return replace(there, file=Path(path).name)  # its path here means nothing
         return _sample(name)
 
     def open(self, name: str, path: str) -> PlayEvents:
-        """A file that the page was given; one that cannot be read is forgotten."""
+        """Read an uploaded file; one that cannot be read is forgotten."""
         self.uploads[name] = path
         try:
             return self.of(name)
@@ -171,7 +171,7 @@ def _first(described: Any, most: int) -> tuple[pa.Table, bool]:
 
 
 def _type_column(schema: pa.Schema) -> str | None:
-    """The column that says what kind of event a row is, going by its name."""
+    """The column with the kind of an event, judged by its name."""
     texts = {f.name.lower(): f.name for f in schema if kind_of(f.type) is Kind.STRING}
     return next((texts[name] for name in TYPE_NAMES if name in texts), None)
 

@@ -63,7 +63,7 @@ class Worker:
             return reply or {"error": ENDED}
 
     async def stop(self) -> None:
-        """End the process at once; what waits for it gets an error."""
+        """End the process at once; waiting requests get an error."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 

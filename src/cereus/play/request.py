@@ -1,4 +1,4 @@
-"""What the page asks: a text in a language, over some events. It is checked here, once."""
+"""The requests of the page: a text in a language, over some events. They are checked here, once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_request(given: Mapping[str, Any]) -> PlayRequest:
 
 
 def malformed(name: str, kind: str) -> CereusError:
-    """What is sent under this name is something else."""
+    """The error for a value of a wrong type."""
     return CereusError(
         f"{name!r} in the request should be {kind}", hint="the page of the playground sends it so"
     )

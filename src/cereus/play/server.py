@@ -1,8 +1,8 @@
 """The pages and answers of the playground, over HTTP, for this machine only.
 
-A browser is let in by a token in the address, which becomes a cookie. What changes nothing but
-costs time (running queries) is asked by POST from the page itself: other sites can neither read
-the answers nor ask.
+A browser is let in by a token in the address, which becomes a cookie. Requests that change nothing
+but cost time (running queries) are POSTs from the page itself: other sites can neither read the
+answers nor send them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-"""What a browser lets the page do: nothing is loaded from anywhere else, no script is inline."""
+"""What a browser lets the page do: nothing is loaded from elsewhere, and no script is inline."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -68,11 +68,12 @@ STATIC = {
 }
 """The files of the page, and the packages that they are in."""
 WHILE_TYPING = ("start", "check", "complete", "copies", "rows")
-"""Short questions, which must not wait for a query that runs."""
+"""Short requests, which must not wait for a query that runs."""
 LEAST_SECONDS = 30
-"""For a short question: what a query may take says nothing of these, on a busy machine."""
+"""The least seconds for a short request: the limit for a query does not apply to these, on a busy
+machine."""
 MOST_BYTES_POSTED = 1 << 20
-"""Bytes of a request."""
+"""The most bytes of a request."""
 CLOSED = "The address that `cereus play` printed opens the playground; this one lacks its token.\n"
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -122,7 +123,7 @@ class Playground:
     # ------------------------------------------------------------ who may ask
 
     def guarded(self, handler: Handler) -> Handler:
-        """Only who has the token, and with headers that keep the browser from anything else."""
+        """A handler that needs the token, with headers that keep the browser from anything else."""
 
         async def answered(request: Request) -> Response:
             if not self._known(request):
@@ -181,7 +182,7 @@ class Playground:
         return JSONResponse({**answer, **({"first": self.first} if name == "start" else {})})
 
     async def upload(self, request: Request) -> Response:
-        """A file of the person's own. Both processes read it, with the limits that they have."""
+        """Take an uploaded file. Both processes read it, within their limits."""
         try:
             name, path = await self.uploads.keep(request.path_params["name"], request.stream())
         except CereusError as error:
@@ -194,7 +195,7 @@ class Playground:
             self.uploads.paths[name] = path  # for the processes that may replace these
             return JSONResponse(answer)
         Path(path).unlink()
-        where = f"{Path(path).parent}/"  # which says nothing to whoever gave the file
+        where = f"{Path(path).parent}/"  # the path means nothing to whoever gave the file
         return JSONResponse({what: str(text).replace(where, "") for what, text in answer.items()})
 
     async def stop(self, request: Request) -> Response:
@@ -216,7 +217,7 @@ async def _body(request: Request) -> dict[str, Any] | None:
 
 
 def _cookie(request: Request) -> str:
-    """Cookies know no ports, and there may be two playgrounds."""
+    """The name of the cookie. Cookies ignore ports, and there may be two playgrounds."""
     return f"cereus_play_{request.url.port or 80}"
 
 
@@ -237,5 +238,6 @@ def _parquet(name: str) -> bytes:
 
 @cache
 def vega_script() -> str:
-    """What draws the charts in the browser, out of the library that draws them in files."""
+    """The script that draws the charts in the browser, from the library that draws them in
+    files."""
     return str(library("vl_convert").javascript_bundle())

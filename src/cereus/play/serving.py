@@ -1,4 +1,4 @@
-"""Serve the playground until it is stopped, and open it in the browser."""
+"""Serves the playground until it is stopped, and opens it in the browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOSTS[0], port))
-        listening.listen()  # who comes before the server is ready waits for it
+        listening.listen()  # a browser that comes before the server is ready waits for it
     except OSError as error:
         listening.close()
         hint = "choose another one, or leave --port out"

@@ -1,4 +1,4 @@
-"""A query of the playground as it is written elsewhere: Python, the command line, a pipeline."""
+"""A query of the playground as Python, as a command line, and as a pipeline."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def python(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
 
 
 def _columns(request: PlayRequest) -> dict[str, Any]:
-    """Which columns are what, as `Stream` is told it."""
+    """The arguments of `Stream`."""
     stream = request.stream
     return {
         "type": stream.type,
@@ -82,7 +82,7 @@ def command_line(request: PlayRequest, file: str, reading: Mapping[str, Any]) ->
         options += [word for each in _listed(value) for word in (flag, str(each))]
     for name, value in reading.items():
         options += _flags(name, value)
-    # behind `--`, a text may begin with a comment
+    # after `--`, a text may begin with a comment
     return shlex.join(["cereus", "run", *options, "--", request.text.strip(), file]) + "\n"
 
 
@@ -118,7 +118,7 @@ def pipeline(request: PlayRequest, file: str, reading: Mapping[str, Any]) -> str
 
 
 def _section(title: str, values: Mapping[str, Any]) -> str:
-    """A table of TOML, without what is not given."""
+    """A table of TOML, without values that are not given."""
     given = [
         f"{name} = {_toml(value)}" for name, value in values.items() if value not in (None, [])
     ]

@@ -1,4 +1,4 @@
-"""Files that the page is given: written to a directory that goes when the playground ends."""
+"""Uploaded files: written to a directory that is removed when the playground ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cereus.errors import CereusError
 from cereus.sources.formats import KNOWN_FORMATS, format_of
 
 MOST_UPLOADED = 256 << 20
-"""Bytes of one file."""
+"""The most bytes of one file."""
 MOST_FILES = 20
 LONGEST_NAME = 200
 
@@ -29,7 +29,7 @@ class Uploads:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def keep(self, title: str, parts: AsyncIterable[bytes]) -> tuple[str, str]:
-        """Write a file; a name for its events, which none before had, and where it lies."""
+        """Write a file. Returns a new name for its events, and its path."""
         if len(self.paths) >= MOST_FILES:
             raise CereusError(f"{MOST_FILES} files are open already", hint="begin a new playground")
         name = f"upload-{next(self._numbers)}"
@@ -43,7 +43,8 @@ class Uploads:
 
 
 def file_name(title: str) -> str:
-    """The last part of a name, whatever stands before it: a name from elsewhere leads nowhere."""
+    """The last part of a name, whatever stands before it: a name from elsewhere cannot lead to
+    another directory."""
     name = unquote(title).replace("\\", "/").rpartition("/")[2][-LONGEST_NAME:]
     if not name.isprintable() or format_of(name) is None:
         raise CereusError(f"the format of {name!r} is not known", hint=KNOWN_FORMATS)

@@ -1,5 +1,5 @@
 """The process that runs queries: a request per line on standard input, an answer per line on
-standard output. It limits its memory itself; whoever started it ends it when time is up."""
+standard output. It limits its memory itself; its parent ends it when time is up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from cereus.writing.json_text import json_text
 
 
 def limit_memory(megabytes: int) -> None:
-    """So much more than what is in use now. Not every system can: then only time is limited."""
+    """Limit the memory to this much more than is in use now. Not every system can: then only time
+    is limited."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -28,7 +29,8 @@ def limit_memory(megabytes: int) -> None:
 
 
 def _in_use(resource: Any) -> int:
-    """Bytes of data, as the limit counts them; Linux says so, elsewhere it is at most this."""
+    """The bytes of data in use, as the limit counts them; Linux reports them, elsewhere this is an
+    upper bound."""
     with suppress(OSError), open("/proc/self/statm", encoding="ascii") as status:
         return int(status.read().split()[5]) * int(resource.getpagesize())
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -45,7 +47,7 @@ def serve(requests: TextIO, replies: TextIO, events: PlayData) -> None:
 
 
 def main(settings: dict[str, Any]) -> None:
-    # what a library prints must not stand between the answers
+    # output of a library must not come between the answers
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")  # answers have them as notes

@@ -1,9 +1,9 @@
-"""The event algebra as Definitions 3–13 of the paper have it (Carlson and Lisper 2010).
+"""The event algebra by Definitions 3–13 of the paper (Carlson and Lisper 2010).
 
-`meaning` is the full semantics, word for word: sets of instances, quadratic per operator and
-worse. `restriction_faults` checks Definition 13. Both instance frameworks are one here: an
-instance is its interval and the rows it was made of (Example 5); with no rows it is the simple
-framework (Example 4), because every operator looks at intervals only.
+`meaning` is the full semantics, word for word: sets of instances, quadratic per operator and worse.
+`restriction_faults` checks Definition 13. Both instance frameworks are one here: an instance is its
+interval and the rows it was made of (Example 5); with no rows it is the simple framework (Example
+4), because every operator looks at intervals only.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def interpret(
 
 
 def intervals(stream: Iterable[Instance]) -> frozenset[tuple[int, int]]:
-    """What the simple framework sees of a stream."""
+    """The part of a stream that the simple framework sees."""
     return frozenset((e.start, e.end) for e in stream)
 
 
@@ -120,7 +120,7 @@ def intervals(stream: Iterable[Instance]) -> frozenset[tuple[int, int]]:
 
 
 def restriction_faults(full: Iterable[Instance], detected: Iterable[Instance]) -> list[str]:
-    """What keeps `detected` from being a valid restriction of `full`: empty when rem holds."""
+    """Why `detected` is not a valid restriction of `full`: empty if rem holds."""
     instances, chosen = frozenset(full), frozenset(detected)
     faults = [f"{e} is no instance of the full semantics" for e in sorted_(chosen - instances)]
     latest: dict[int, int] = {}
@@ -142,7 +142,7 @@ def is_valid_restriction(full: Iterable[Instance], detected: Iterable[Instance])
 
 
 def detections(expression: EventExpression, interpretation: Interpretation) -> list[Instance]:
-    """One valid restriction of ⟦E⟧, in order of time: what Cereus reports, slowly."""
+    """One valid restriction of ⟦E⟧, in order of time: the answer of Cereus, computed slowly."""
     latest: dict[int, Instance] = {}
     for e in sorted_(meaning(expression, interpretation)):
         latest[e.end] = e

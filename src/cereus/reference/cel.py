@@ -50,17 +50,18 @@ class Match:
     positions: tuple[int, ...]
     bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
     values: tuple[Any, ...] = ()
-    """What RETURN gives."""
+    """The values of RETURN."""
     read: tuple[tuple[int, ...], ...] = ()
-    """The events of the variables that RETURN reads: rows that differ there are two."""
+    """The events of the variables that RETURN reads: matches that differ there are two rows."""
     valuation: Valuation = field(default=frozenset(), compare=False)
     deadline: Any = None
-    """When it was clear that what must not follow does not."""
+    """When it was clear that nothing forbidden follows."""
 
 
 @dataclass(eq=False)
 class Stream:
-    """S: a sequence of events, and which of their columns say type and stream (or the only one)."""
+    """S: a sequence of events, and which of their columns have the type and the stream (or the only
+    stream)."""
 
     events: Sequence[Event]
     type: str | None = "type"
@@ -90,7 +91,7 @@ def support(valuation: Valuation) -> frozenset[int]:
 
 
 def occupied(valuation: Valuation) -> frozenset[int]:
-    """sup(μ) with the places that NOT stands for: what contiguity looks at."""
+    """sup(μ) with the places that NOT stands for: the positions that contiguity looks at."""
     return frozenset(position for _, position in valuation)
 
 
@@ -117,7 +118,7 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
                 yield first | second
 
     def alone(left: cel.Formula, right: cel.Formula) -> Iterator[Valuation]:
-        """One of two parts, where the other may be left out."""
+        """The valuations of one of two parts, if the other may be left out."""
         yield from of(right) if is_optional(left) else ()
         yield from of(left) if is_optional(right) else ()
 
@@ -189,7 +190,8 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
 
 
 def _between(valuation: Valuation, through: bool) -> range:
-    """The positions between the first and the last event of a match; with both, if `through`."""
+    """The positions between the first and the last event of a match; including both, if
+    `through`."""
     marked = support(valuation)
     if not marked:
         return range(0)
@@ -197,7 +199,7 @@ def _between(valuation: Valuation, through: bool) -> range:
 
 
 def _occurs(event: cel.Excluded, valuation: Valuation, stream: Stream, position: int) -> bool:
-    """Whether the event at a position is such as must not occur in a match. Its names hold it,
+    """Whether the event at a position is one that must not occur in a match. Its names hold it,
     whatever they hold in the match."""
     labels = stream.labels(event.event, position)
     if labels is None:
@@ -209,8 +211,8 @@ def _occurs(event: cel.Excluded, valuation: Valuation, stream: Stream, position:
 
 
 def is_optional(formula: cel.Formula) -> bool:
-    """Whether φ may be left out of what it stands in: its denotation has nothing for that, as every
-    match has an event."""
+    """Whether φ may be left out of the formula around it: its denotation does not include that, as
+    every match has an event."""
     match formula:
         case cel.Optional():
             return True
@@ -228,7 +230,7 @@ def is_optional(formula: cel.Formula) -> bool:
 def _in_a_row(
     body: cel.Formula, count: int, contiguous: bool, gap: cel.GapLength | None
 ) -> cel.Formula:
-    """φ ; φ ; … (or with `:`), so many times."""
+    """φ ; φ ; … (or with `:`), `count` times."""
     if count == 1:
         return body
     more = _in_a_row(body, count - 1, contiguous, gap)
@@ -238,7 +240,8 @@ def _in_a_row(
 
 
 def _is_spaced(first: Valuation, second: Valuation, gap: cel.GapLength, stream: Stream) -> bool:
-    """Whether the second begins so long after the first has ended; true if one has no events."""
+    """Whether the second begins within the gap after the end of the first; true if one has no
+    events."""
     if not support(first) or not support(second):
         return True
     length = stream.at(min(support(second))) - stream.at(max(support(first)))
@@ -246,7 +249,7 @@ def _is_spaced(first: Valuation, second: Valuation, gap: cel.GapLength, stream: 
 
 
 def _is_inside(valuation: Valuation, window: Window, stream: Stream) -> bool:
-    """Whether every event is so near to the first one."""
+    """Whether every event is within the window of the first one."""
     first, *others = sorted(support(valuation)) or [0]
     match window:
         case EventWindow(size):
@@ -281,7 +284,7 @@ def _is_such_an(body: cel.Formula, stream: Stream, j: int) -> bool:
 
 
 def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[Event]) -> bool:
-    """Whether μ satisfies a filter: true of every combination of events of its variables."""
+    """Whether μ satisfies a filter: it is true for every combination of events of its variables."""
     match predicate:
         case cel.AllOf(operands):
             return all(satisfies(each, valuation, events) for each in operands)
@@ -307,7 +310,7 @@ def _reads_previous(condition: Expression) -> bool:
 
 
 def _succeeds(condition: Expression, valuation: Valuation, events: Sequence[Event]) -> bool:
-    """`b.x > prev(b.x)`: true of every event of b but the first, with the one before it."""
+    """`b.x > prev(b.x)`: true for every event of b except the first, with the one before it."""
     (name,) = mentioned(condition)
     every = _events_of(name, valuation, events)
 
@@ -334,8 +337,8 @@ def _with_aggregates(
 
 
 def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
-    """An aggregate over a set of events; nulls are passed over, as in SQL. NaN, which has no
-    place in the order, is neither the smallest nor the greatest."""
+    """An aggregate over a set of events, without nulls, as in SQL. NaN is not ordered: it is
+    neither the smallest nor the greatest."""
     if node.attribute is None:
         return len(events)
     every = [value_of(Attribute(node.attribute), event) for event in events]
@@ -356,7 +359,7 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
 
 
 def _sum(values: list[Any]) -> Any:
-    """Exact but for floats; those are added from the first to the last."""
+    """The sum: exact, except for floats, which are added from the first to the last."""
     with localcontext(prec=1000):
         return sum(values)
 
@@ -371,7 +374,8 @@ PRECISE = ("stddev", "percentile")
 
 
 def _deviation(values: list[float]) -> float | None:
-    """Of a sample: the root of the squared distances from the mean, over one less than n."""
+    """The deviation of a sample: the root of the squared distances from the mean, over one less
+    than n."""
     if len(values) < 2:
         return None
     if not all(map(math.isfinite, values)):
@@ -400,13 +404,13 @@ def _percentile(values: list[float], part: float | None) -> float | None:
 
 
 def fitting(total: Any) -> Any:
-    """A sum of integers that does not fit 64 bits is NULL."""
+    """The sum, or NULL for integers if it does not fit 64 bits."""
     return None if isinstance(total, int) and abs(total) >= 2**63 else total
 
 
 def returned_value(value: Expression, valuation: Valuation, events: Sequence[Event]) -> Any:
     """A value of RETURN: aggregates of sets of events, attributes of a variable that holds one
-    event; of one that holds none, NULL."""
+    event; NULL if it holds none."""
 
     def literal(node: Expression) -> Expression:
         if isinstance(node, Attribute):
@@ -512,9 +516,9 @@ class Partition:
         return list(latest.values())
 
     def _skipping(self, candidates: frozenset[Valuation]) -> frozenset[Valuation]:
-        """AFTER MATCH SKIP: of the complex events that are complete, the one with the earliest
-        start, and where two first differ the one that has the event. TO NEXT EVENT takes the next
-        one that starts later, too; PAST LAST EVENT begins anew once a match is reported."""
+        """AFTER MATCH SKIP: of the complete complex events, the one with the earliest start, and
+        where two first differ the one that has the event. TO NEXT EVENT also takes the next one
+        that starts later; PAST LAST EVENT begins again once a match is reported."""
         taken: frozenset[Valuation] = frozenset()
         while rest := frozenset(v for v in candidates if min(support(v)) > self.passed):
             taken |= (best := select(Strategy.NEXT, rest))
@@ -614,8 +618,8 @@ def partitions_of(
 
 
 def _unfollowed(match: Match, partition: Partition, time: Callable[[Event], Any]) -> Match | None:
-    """NOT FOLLOWED BY: the match with its deadline, if no event of its key that comes after its
-    last one, up to the deadline, is such as must not follow."""
+    """NOT FOLLOWED BY: the match with its deadline, if no forbidden event of its key comes after
+    its last one, up to the deadline."""
     unfollowed, stream = partition.query.unfollowed, partition.stream
     assert unfollowed is not None
     last = partition.rows.index(match.end)

@@ -52,7 +52,7 @@ def timeouts(query: cel.CeqlTree, events: Sequence[Event], **stream: Any) -> lis
 
 
 def _from(first: int, partition: Partition, key: tuple[Any, ...]) -> Iterator[TimedOut]:
-    """What timed out of the matches that would begin at a local position."""
+    """The time-outs of the matches that would begin at a local position."""
     query, every = partition.query, partition.stream.events
     reach = (p for p in range(first, len(every)) if partition.reach(first, p))
     window = [every[position] for position in reach]
@@ -86,13 +86,14 @@ def _chosen(formula: cel.Formula, strategy: Strategy, stream: Stream) -> frozens
 
 
 def _is_kept(valuation: Any, strategy: Strategy) -> bool:
-    """Strategies that choose among matches have no say; STRICT is about each of them."""
+    """Whether a strategy keeps a valuation: those that choose among matches do not apply; STRICT is
+    about each of them."""
     return strategy is not Strategy.STRICT or is_interval(support(valuation))
 
 
 def _nothing(first: Event, partition: Partition) -> Event:
-    """An event without type and attributes, of the stream of the first one. Its time is never
-    looked at: how long after another event it comes is left out of the pattern."""
+    """An event without type and attributes, in the stream of the first one. Its time is never used:
+    how long after another event it comes is left out of the pattern."""
     column = partition.stream.stream
     return dict.fromkeys(first) | ({} if column is None else {column: first[column]})
 
@@ -109,7 +110,7 @@ def _deadline(query: cel.CeqlTree, stream: Stream, window: Sequence[Event]) -> A
 
 
 def units(formula: cel.Formula) -> Iterator[cel.Formula]:
-    """The steps of a pattern: what stands between `;` and `:`, also under filters."""
+    """The steps of a pattern: the parts between `;` and `:`, also under filters."""
     match formula:
         case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
             yield from (*units(left), *units(right))
@@ -140,9 +141,9 @@ def _in_two(node: cel.Repeated) -> cel.Formula:
 
 
 def hopeful(formula: cel.Formula, steps: int, *variables: str) -> cel.Formula:
-    """The first steps of a pattern, and the event that is waited for. All steps have to be there,
-    also those that may be left out. Conditions on what is not there yet are left out, and so are
-    aggregates of what is not complete yet. `variables` hold the steps."""
+    """The first steps of a pattern, and the event that is waited for. All steps must be there, even
+    optional ones. Conditions on later events are left out, and so are aggregates of what is not
+    complete yet. `variables` hold the steps."""
     match formula:
         case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
             return _hopeful_pair(formula, left, right, steps, variables)
@@ -194,7 +195,7 @@ def _named(formula: cel.Formula, variables: Sequence[str]) -> cel.Formula:
 
 
 def _there(formula: cel.Formula) -> cel.Formula:
-    """The pattern with its last step, also if that may be left out."""
+    """The pattern with its last step, even if that is optional."""
     match formula:
         case cel.Sequence(_, right) | cel.ContiguousSequence(_, right) | cel.Gapped(_, right):
             return replace(formula, right=_there(right))

@@ -1,7 +1,7 @@
-"""What a condition means (docs/conditions.md): its value on one event, straight from the rules.
+"""The meaning of a condition (docs/conditions.md): its value on one event, straight from the rules.
 
-Written apart from the evaluators of `expr` and Spark, so that they can be compared with it. It
-takes nothing of them but the tree.
+It is written separately from the evaluators of `expr` and Spark, so that they can be compared with
+it. It shares only the tree with them.
 
 - SQL's three truth values are ordered: false < unknown < true. AND is the least, OR the greatest.
 - NULL (`None`) and what cannot be computed (`x / 0`, an integer outside 64 bits, a time outside
@@ -39,7 +39,7 @@ OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": opera
 def holds(
     condition: ex.Expression, event: Event, bindings: Mapping[str, Event] | None = None
 ) -> bool:
-    """Whether the condition is true; NULL is not."""
+    """Whether the condition is true; NULL is not true."""
     return evaluate(condition, event, bindings) is True
 
 
@@ -57,7 +57,7 @@ def evaluate(
 
 
 def meaning(node: ex.Expression, given: Given) -> Any:
-    """The value of a node by its rule, or as it is given."""
+    """The value of a node by its rule, or the given one."""
     value = given(node)
     if value is not NotImplemented:
         return value
@@ -67,7 +67,7 @@ def meaning(node: ex.Expression, given: Given) -> Any:
 
 
 def read(event: Event | None, path: tuple[str, ...]) -> Any:
-    """An attribute, inside structs by its path; what is not there is NULL."""
+    """An attribute, inside structs by its path; a missing one is NULL."""
     if not path:
         return normal(event)
     return None if event is None else read(event.get(path[0]), path[1:])
@@ -118,7 +118,7 @@ def compare(op: str, left: Any, right: Any) -> bool | None:
         return None
     if float in (type(left), type(right)):
         left, right = float(left), float(right)
-    if left != left or right != right:  # NaN has no place in the order
+    if left != left or right != right:  # NaN is not ordered
         return op == "!="
     return (left > right) - (left < right) in SIGNS[op]
 
@@ -130,7 +130,8 @@ def _between(node: ex.Between, value: Callable[[ex.Expression], Any]) -> bool | 
 
 
 def _like(text: str | None, pattern: str) -> bool | None:
-    """The places in the text that the pattern may have reached, part by part."""
+    """Whether a text matches a LIKE pattern: follows the places in the text that the pattern may
+    have reached, part by part."""
     if text is None:
         return None
     places = {0}
@@ -147,7 +148,7 @@ def _like(text: str | None, pattern: str) -> bool | None:
 
 
 def matches(text: str | None, pattern: str) -> bool | None:
-    """RE2 is the definition of regular expressions; Arrow has it."""
+    """Whether a regular expression matches. RE2, which Arrow has, is the definition."""
     result: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), pattern).as_py()
     return result
 
@@ -202,7 +203,7 @@ def _negative(value: Any) -> Any:
 
 
 def _literal(node: ex.Literal, value: Given) -> Any:
-    """An integer that does not fit 64 bits is read as a double."""
+    """The value of a literal; an integer that does not fit 64 bits becomes a double."""
     number = type(node.value) is int and not functions.is_int64(node.value)
     return float(node.value) if number else normal(node.value)  # type: ignore[arg-type]
 
@@ -228,7 +229,7 @@ def _call(node: ex.Call, value: Given) -> Any:
 
 
 def _extreme(values: list[Any], op: str) -> Any:
-    """NaN if there is one, else the value that no other one is beyond."""
+    """The extreme: NaN if there is one, else the least or greatest value."""
     if any(value != value for value in values):
         return math.nan
     return next(v for v in values if not any(compare(op, other, v) for other in values))

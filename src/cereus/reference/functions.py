@@ -14,7 +14,7 @@ EARTH_RADIUS = 6_371_008.8  # the mean radius in metres (IUGG)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:
-    """The function's value on arguments that are not NULL; NULL where it is not defined."""
+    """The value of a function on arguments that are not NULL; NULL where it is not defined."""
     return FUNCTIONS[name](*(float(a) if isinstance(a, Decimal) else a for a in arguments))
 
 
@@ -47,7 +47,8 @@ def _real(compute: Callable[..., float]) -> Callable[..., float | None]:
 
 
 def _power(base: float, exponent: float) -> float:
-    """A negative number has no fractional powers; its odd ones may overflow below."""
+    """A power. A negative number has no fractional powers; its odd ones may overflow to minus
+    infinity."""
     if base < 0 and math.isfinite(exponent) and exponent % 1 != 0:
         return math.nan
     odd = abs(exponent) < 2**53 and exponent % 2 == 1
@@ -108,8 +109,8 @@ def _rounded(toward: Callable[[float], int]) -> Callable[[float], float]:
 
 
 def _substr(text: str, start: int, length: float = math.inf) -> str:
-    """The signs at the places `start`, `start + 1`, …; the first sign of a text has the place 1,
-    and a negative start counts from the end."""
+    """The characters at the places `start`, `start + 1`, …; the first character of a text has the
+    place 1, and a negative start counts from the end."""
     first = max(start, 1) if start >= 0 else len(text) + 1 + start
     return "".join(s for p, s in enumerate(text, 1) if first <= p < first + length)
 
@@ -120,7 +121,7 @@ def _split_part(text: str, separator: str, number: int) -> str:
 
 
 def _extract(text: str, pattern: str, group: int = 0) -> str | None:
-    """`$` is the end of the text alone, as in RE2."""
+    """The text that a group matches; `$` is only the end of the text, as in RE2."""
     ends = re.sub(
         r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$",
         lambda part: r"\Z" if part[0] == "$" else part[0],
@@ -200,7 +201,7 @@ def _date(value: Any) -> datetime | None:
 
 
 def _cidr_match(text: str, *blocks: str) -> bool | None:
-    """As many of the first bits agree as the block says, all of them where it says nothing."""
+    """Whether the first bits agree, as many as the block says; all of them if it says nothing."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""What MATCH_RECOGNIZE means, in plain Python: slow and obvious, and what the engine is compared
-with. A pattern is a program whose choices are tried in order of preference; the first way through
-it whose conditions hold is the match (SQL:2016, R010; ISO/IEC 19075-5, sections 4 to 7)."""
+"""The meaning of MATCH_RECOGNIZE, in plain Python: slow and obvious. The engine is compared with
+it. A pattern is a program whose choices are tried in order of preference; the first way through it
+whose conditions hold is the match (SQL:2016, R010; ISO/IEC 19075-5, sections 4 to 7)."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def _output(
 
 
 def _named(cells: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A column that PARTITION BY and ORDER BY name twice comes twice, the second time with a
-    number behind its name."""
+    """The cells by name. A column that PARTITION BY and ORDER BY name twice comes twice, the second
+    time with a number after its name."""
     names = {name for name, _ in cells}
     output: dict[str, Any] = {}
     for name, cell in cells:
@@ -137,7 +137,8 @@ def search(clause: tree.Clause, rows: Sequence[Row]) -> Iterator[tuple[int, Matc
         attempts = ways(clause, program, rows, position, number)
         match = next(attempts, None)
         if match is None and _reports_timeouts(clause):
-            # Under SKIP TO NEXT ROW from every start; otherwise not from rows emitted so before.
+            # under SKIP TO NEXT ROW from every start; otherwise not from rows that were emitted in
+            # this way before
             late = partial(clause, program, rows, position, number)
             if late and (position >= reported or clause.skip.to is tree.SkipTo.NEXT_ROW):
                 reported = position + len(late.labels)
@@ -172,7 +173,7 @@ Instruction = tuple[Any, ...]
 
 
 def compiled(pattern: tree.Pattern) -> list[Instruction]:
-    """Rounds are copied; `x+` is its body and then the fork."""
+    """The program of a pattern. Rounds are copied; `x+` is its body followed by the fork."""
     program: list[Instruction] = []
 
     def add(node: tree.Pattern, excluded: bool) -> None:
@@ -241,8 +242,8 @@ def compiled(pattern: tree.Pattern) -> list[Instruction]:
 
 
 def _orders(parts: tuple[tree.Pattern, ...]) -> list[tree.Pattern]:
-    """The orders of PERMUTE, the preferred first. Where no part has choices, orders that begin
-    alike are one partial match so far, which waits for any of the other parts."""
+    """The orders of PERMUTE, the preferred first. If no part has choices, orders that begin alike
+    are one partial match so far, which waits for any of the other parts."""
     if any(_is_choice(node) for part in parts for node in part.walk()):
         return [tree.Concatenation(order) for order in permutations(parts)]
     rests = ((part, (*parts[:n], *parts[n + 1 :])) for n, part in enumerate(parts))
@@ -266,9 +267,9 @@ def ways(
     *,
     partial: bool = False,
 ) -> Iterator[Match]:
-    """All matches at a row, those of higher preference first. No instruction is entered twice
-    at one row: rounds that read nothing end there. If `partial`, those that wait for a row when
-    their window ends, instead."""
+    """All matches at a row, those of higher preference first. No instruction is entered twice at
+    one row: rounds that read nothing end there. With `partial`, the beginnings that wait for a row
+    when their window ends, instead."""
     conditions = {each.variable: each.condition for each in clause.define}
     pending: list[tuple[int, Match, frozenset[int], int]] = [
         (0, Match(start, (), (), number), frozenset(), 0)
@@ -361,8 +362,7 @@ def _in_time(clause: tree.Clause, rows: Sequence[Row], start: int, row: int) -> 
 
 
 def value(node: ex.Expression, view: View) -> Any:
-    """The value of an expression: what it says of the match is looked up, the rest is a
-    condition."""
+    """The value of an expression: parts about the match are looked up, the rest is a condition."""
     return evaluate(_looked_up(node, view), {})
 
 
@@ -384,7 +384,8 @@ def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
 
 
 def _navigated(node: ex.Expression, view: View) -> Any:
-    """PREV and NEXT move from the row that the FIRST or LAST inside them found."""
+    """The value at another row: PREV and NEXT move from the row that the FIRST or LAST inside them
+    found."""
     shift = 0
     if isinstance(node, tree.Step) and node.function in ("PREV", "NEXT"):
         shift = 1 if node.offset is None else node.offset
@@ -495,7 +496,8 @@ def _percentile(known: Sequence[Any], part: float) -> float | None:
 
 
 def _spread(of: Callable[[Sequence[Any]], float], known: Sequence[Any]) -> float:
-    """NaN where a number is infinite: it is infinitely far from the mean, which is infinite."""
+    """A spread; NaN if a number is infinite: it is infinitely far from the mean, which is
+    infinite."""
     return of(known) if all(map(math.isfinite, known)) else math.nan
 
 

@@ -1,5 +1,5 @@
-"""What lists and maps in MATCH_RECOGNIZE mean: aggregates that collect, and functions that take
-a value out again. As Trino's documentation has them."""
+"""The meaning of lists and maps in MATCH_RECOGNIZE: aggregates that collect, and functions that
+take a value out again, as in Trino's documentation."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def collected(function: str, every: list[Any], more: list[list[Any]]) -> Any:
             by_key[key] = by_key.get(key, 0) + 1
         elif function == "multimap_agg":
             by_key[key] = [*by_key.get(key, []), more[0][row]]
-        elif key not in by_key:  # which value of a key stays is free: the first
+        elif key not in by_key:  # any value of a key may stay: here the first
             by_key[key] = more[0][row]
     return by_key or None
 
 
 def _ranked(function: str, every: list[Any], more: list[list[Any]]) -> list[Any] | None:
-    """The values of the n rows that come first; rows that are equal stay in their order."""
+    """The values of the n rows that come first; equal rows stay in their order."""
     keys = every if function in ("min_n", "max_n") else more[0]
     rows = [row for row, key in enumerate(keys) if key is not None and key == key]
     before = "<" if function.startswith("min") else ">"
@@ -55,7 +55,8 @@ def _ranked(function: str, every: list[Any], more: list[list[Any]]) -> list[Any]
 
 
 def taken(function: str, value: Any, given: list[Any]) -> Any:
-    """Elements are counted from 1, or from the end by negative numbers."""
+    """The value that a function takes out. Elements are counted from 1, or from the end by negative
+    numbers."""
     if value is None:
         return None
     match function:

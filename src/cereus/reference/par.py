@@ -1,14 +1,14 @@
-"""What PAR means: the functions α, ∂ and o of Figures 3, 4 and 5, rule by rule.
+"""The meaning of PAR: the functions α, ∂ and o of Figures 3, 4 and 5, rule by rule.
 
-Sánchez, Sipma, Slanina, Manna, "Final Semantics for Event-Pattern Reactive Programs", §4.
-Every case below carries the name of its rule. Two readings of the printed figures:
+Sánchez, Sipma, Slanina, Manna, "Final Semantics for Event-Pattern Reactive Programs", §4. Every
+case below carries the name of its rule. Two readings of the printed figures:
 
 - the premises `x → x'` of Fig. 4 are the paper's `x →ι x'` (x is incomplete and steps to x');
   whatever is complete steps to `silent` by the global rule Silent;
 - the second rule printed as oPush₁ is oPush₂.
 
-An input symbol is the exact set of atoms that an event satisfies, so "the symbol is a" of
-αEv₁ and Ev reads "a is in the symbol".
+An input symbol is the exact set of atoms that an event satisfies, so "the symbol is a" of αEv₁ and
+Ev reads "a is in the symbol".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOP, IOTA, BOTTOM = Completion.SUCCESS, Completion.INCOMPLETE, Completion.FAILUR
 
 
 class Observation(NamedTuple):
-    """What one event brings about: ⟨o, α⟩ of Definition 2."""
+    """The effects of one event: ⟨o, α⟩ of Definition 2."""
 
     output: frozenset[str]
     completion: Completion

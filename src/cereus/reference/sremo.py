@@ -1,12 +1,12 @@
-"""SREMO as Definitions 13, 17, 18, 32, 33, 39, 44 and 45 of the paper define them.
+"""SREMO by Definitions 13, 17, 18, 32, 33, 39, 44 and 45 of the paper.
 
 A valuation v is a frozenset of pairs (register, position); positions count from 0. `denotation(e,
 S, i, j, v)` is the set of all (M, v′) with (e, S[i..j), M, v) ⊢ v′, word for word, so it is as
 exponential as the definition. `matches(query, events)` is the whole query on a stream (§4.3).
 
-What the definitions leave open: the last event of a match is marked (Def. 24); `!e` marks and
-writes nothing; where nothing is marked, no window is exceeded; each side of `&` starts from v,
-and v′ takes from each what it has written.
+Where the definitions leave something open: the last event of a match is marked (Def. 24); `!e`
+marks and writes nothing; where nothing is marked, no window is exceeded; each side of `&` starts
+from v, and v′ takes from each what it has written.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def satisfied(e: sremo.Terminal, string: String, i: int, v: Valuation) -> bool:
 
 
 def inside(window: Window, string: String, first: int, last: int) -> bool:
-    """Def. 39, and the same for times."""
+    """Whether a window holds (Def. 39), also for times."""
     begin, end = string.events[first], string.events[last]
     match window:
         case EventWindow(size):

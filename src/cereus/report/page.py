@@ -22,18 +22,18 @@ from cereus.sources import Source, source
 from cereus.why.html import why_html
 
 FEW = 20
-"""With at most so many matches, the page says why there are no more."""
+"""With at most this many matches, the page explains why there are no more."""
 MOST_ROWS = 2_000
-"""Rows of the table; more would make the page slow."""
+"""The most rows of the table; more would make the page slow."""
 SORTS = 'role="button" tabindex="0"'
 """Not a <button>: on paper, Chromium would not repeat the head of the table on every page."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""What a browser lets the page do: nothing is loaded from anywhere."""
+"""What a browser lets the page do: nothing is loaded from elsewhere."""
 
 
 def report(query: Query, data: Any, *, sort: bool = False, title: str | None = None) -> str:
-    """Run a query, and describe the run: the query, what it asks, its automaton, the matches along
-    time and as a table, and, where there are few, why there are no more."""
+    """Run a query, and describe the run: the query, its meaning, its automaton, the matches along
+    time and as a table, and, if there are few, why there are no more."""
     events = source(data, query.stream, sort=sort)
     matches = query.run(events, order=_order(query, events))
     heading = title or "Matches"
@@ -44,8 +44,9 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
         *_pictures(query, events, matches),
         *_table(matches),
     ]
-    if matches.total <= FEW:
-        none = "no more" if matches.total else "none"
+    found = matches.total or 0
+    if found <= FEW:
+        none = "no more" if found else "none"
         parts += [f"<h2>Why there are {none}</h2>", _why(query, events)]
     return _page(heading, parts)
 
@@ -58,7 +59,7 @@ def _why(query: Query, events: Source) -> str:
 
 
 def _order(query: Query, events: Source) -> Literal["time"] | None:
-    """By time where results have one: the first matches that are drawn are the earliest then."""
+    """By time if results have one: then the matches that are drawn are the earliest."""
     columns = query.executor(events.schema).schema.names
     return "time" if set(BY_TIME).intersection(columns) else None
 
@@ -81,7 +82,8 @@ def _page(title: str, parts: list[str]) -> str:
 
 
 def _scripts(*, drawn: bool) -> Iterator[str]:
-    """What sorts the table; and what draws the charts, nearly a megabyte, where there are any."""
+    """The scripts that sort the table, and those that draw the charts, nearly a megabyte, if there
+    are any."""
     if drawn:
         yield f'<script type="module">{library("vl_convert").javascript_bundle()}</script>'
     own = "\n".join(map(_file, ("table.js", "charts.js", "page.js")))
@@ -96,10 +98,12 @@ def _file(name: str) -> str:
 
 
 def _numbers(matches: Matches, events: int) -> str:
-    counts = {
-        "match" if matches.total == 1 else "matches": f"{matches.total:,}",
-        "event" if events == 1 else "events": f"{events:,}",
-    }
+    counts = {}
+    if matches.total is not None:
+        counts["match" if matches.total == 1 else "matches"] = f"{matches.total:,}"
+    if matches.counts.several:
+        counts["row" if len(matches) == 1 else "rows"] = f"{len(matches):,}"
+    counts["event" if events == 1 else "events"] = f"{events:,}"
     if matches.completions:
         counts[f"completion{'s' * (matches.completions > 1)}"] = f"{matches.completions:,}"
     names = matches.table.column_names
@@ -132,8 +136,8 @@ def _pictures(query: Query, events: Source, matches: Matches) -> Iterator[str]:
 
 
 def _chart(drawn: RunChart) -> Iterator[str]:
-    """As a still picture, for paper and for readers without scripts, and as what the page draws
-    one from that zooms."""
+    """A chart as a still picture, for paper and for readers without scripts, and as data from which
+    the page draws one that zooms."""
     yield f"<h2>{escape(drawn.title)}</h2>"
     spec = drawn.chart.to_dict()
     still = library("vl_convert").vegalite_to_svg(spec)
@@ -170,6 +174,6 @@ def _table(matches: Matches) -> Iterator[str]:
 
 
 def _row(row: list[Any]) -> str:
-    """For readers without scripts, and for paper."""
+    """A row of the table, for readers without scripts, and for paper."""
     cells = "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in row)
     return f"<tr>{cells}</tr>"

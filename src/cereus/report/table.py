@@ -35,8 +35,8 @@ def cell(value: Any) -> Any:
 
 
 def ranks(table: pa.Table) -> list[list[int] | None]:
-    """What the rows of a table are sorted by, for each column: the place of each row in the order
-    of the values, which their texts need not have; None where it is that of the texts."""
+    """The ranks of the rows by each column, to sort the table: the order of values may differ from
+    that of their texts. None if it is that of the texts."""
     return [_ranks(column) for column in expressible(table).columns]
 
 
@@ -56,18 +56,18 @@ def _is_ordered(kind: pa.DataType) -> bool:
         pa.types.is_decimal,
         pa.types.is_temporal,
     )
-    unordered = pa.types.is_interval(kind) or pa.types.is_float16(kind)  # to Arrow
+    unordered = pa.types.is_interval(kind) or pa.types.is_float16(kind)  # Arrow cannot order these
     return any(test(kind) for test in tests) and not unordered
 
 
 def _list_ranks(lists: list[list[Any] | None]) -> list[int]:
-    """By the first items, then by the second ones; NULL is behind all values."""
+    """Ranks by the first items, then by the second ones; NULL comes after all values."""
     keys = [(each is None, tuple((item is None, item) for item in each or ())) for each in lists]
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return [places[key] for key in keys]
 
 
 def embedded(value: Any) -> str:
-    """JSON inside a page: nothing in it can end the script it stands in."""
+    """JSON inside a page: nothing in it can end the script around it."""
     text = json_text(value, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

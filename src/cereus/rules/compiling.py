@@ -1,4 +1,4 @@
-"""Rules over one stream, compiled: each once in a process, however many recognizers run it."""
+"""Compiles rules over one stream: each once in a process, however many recognizers run it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from cereus.syntax.parsing import errors_in
 
 _SHARED: WeakValueDictionary[tuple[str, str], CompiledQuery] = WeakValueDictionary()
 """The queries of rules that run somewhere in this process. On Spark a worker has a recognizer of
-all rules for each of its buckets, and makes it anew when a bucket comes back to it: to compile a
-rule takes some milliseconds, to take up its state some microseconds."""
+all rules for each of its buckets, and makes it again when a bucket comes back. Compiling a rule
+takes some milliseconds, taking up its state some microseconds."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RuleCompiler:
 
     @cached_property
     def _meaning(self) -> str:
-        """What the same text means here depends on."""
+        """All that the meaning of a text depends on here."""
         return repr((self.stream, str(self.events), self.limits))
 
     def _query(self, rule: Rule) -> CompiledQuery:

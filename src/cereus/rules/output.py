@@ -1,4 +1,4 @@
-"""What rules emit: one table for all of them, whatever their languages and clauses."""
+"""The output of rules: one table for all of them, whatever their languages and clauses."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TIMES = ("start_time", "end_time")
 
 
 def output_schema(stream: Stream, events: pa.Schema) -> pa.Schema:
-    """The name and version of the rule, the keys of the stream, when the match starts and ends,
-    what the rule computes (as JSON), and the events of the match."""
+    """The name and version of the rule, the keys of the stream, when the match starts and ends, the
+    values that the rule computes (as JSON), and the events of the match."""
     keys = [key_field(events, (name,)) for name in stream.keys]
     times = (
         [] if stream.time is None else [(name, events.field(stream.time).type) for name in TIMES]
@@ -64,7 +64,7 @@ def output(name: str, version: int, matches: pa.RecordBatch, schema: pa.Schema) 
 
 
 def _values(matches: pa.RecordBatch, schema: pa.Schema) -> pa.Array:
-    """What has no column of its own, as JSON; null where there is nothing."""
+    """The values without a column of their own, as JSON; null if there are none."""
     names = [name for name in matches.schema.names if name not in schema.names]
     if not names:
         return pa.nulls(matches.num_rows, pa.string())
@@ -75,7 +75,7 @@ def _values(matches: pa.RecordBatch, schema: pa.Schema) -> pa.Array:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for."""
+    """A value in a form that JSON has."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, timedelta):

@@ -14,7 +14,7 @@ from cereus.engine import snapshot as snapshots
 from cereus.engine.turns import in_turn
 from cereus.errors import CereusError, DataError, SnapshotError
 from cereus.limits import Limits
-from cereus.recognizer import check_time, counted_in
+from cereus.recognizer import check_time, counted_in, pushed
 from cereus.rules.compiling import RuleCompiler
 from cereus.rules.output import output, output_schema
 from cereus.rules.rule import Rule, rules_in
@@ -24,15 +24,15 @@ from cereus.state import checked
 from cereus.stream import Stream
 
 FORMAT = 1
-"""Of the snapshots of rules."""
+"""The version of the snapshots of rules."""
 
 
 @dataclass(frozen=True)
 class RuleChange:
-    """What became of a rule that was put or removed.
+    """The result of adding or removing a rule.
 
-    change  added, replaced, carried over (replaced, and goes on with what was begun), paused,
-            resumed, removed, or refused: then `error` says why, and what ran before goes on
+    change  added, replaced, carried over (replaced, and goes on with its partial matches), paused,
+            resumed, removed, or refused: then `error` says why, and the old rule goes on
     """
 
     rule: str
@@ -43,7 +43,7 @@ class RuleChange:
 
 @dataclass(frozen=True)
 class KnownRule:
-    """A rule as it was last put, and its version; `running` is what runs."""
+    """A rule as it was last put, and its version; `running` is the compiled rule that runs."""
 
     rule: Rule
     version: int
@@ -71,7 +71,7 @@ class RuleRecognizer:
         self._turn = threading.Lock()
         self._ended = ""
         self.changes = self._put_all(rules_in(rules))
-        """What became of the rules that were given at the start: one may have been refused."""
+        """The results for the rules that were given at the start: one may have been refused."""
 
     # ------------------------------------------------------------ rules
 
@@ -87,13 +87,13 @@ class RuleRecognizer:
 
     @in_turn
     def put(self, *rules: Any) -> list[RuleChange]:
-        """Add rules, or replace those of the same name. One that is put as it is changes nothing,
-        and one that does not compile is refused: what ran before goes on."""
+        """Add rules, or replace those of the same name. A rule that is put unchanged changes
+        nothing, and one that does not compile is refused: the old one goes on."""
         return self._put_all([Rule.of(rule) for rule in rules])
 
     @in_turn
     def remove(self, *names: str) -> list[RuleChange]:
-        """Rules go, with all that they have begun."""
+        """Remove rules with all their partial matches."""
         return self._remove(names)
 
     def _remove(self, names: Iterable[str]) -> list[RuleChange]:
@@ -112,8 +112,7 @@ class RuleRecognizer:
 
     @in_turn
     def set(self, rules: Any) -> list[RuleChange]:
-        """Let these be all rules: those of a folder, a table or a list. What is not among them is
-        removed."""
+        """Let these be all rules: those of a folder, a table or a list. All others are removed."""
         wanted = rules_in(rules)
         gone = set(self._known) - {rule.name for rule in wanted}
         return [*self._remove(sorted(gone)), *self._put_all(wanted)]
@@ -137,7 +136,7 @@ class RuleRecognizer:
         return RuleChange(rule.name, version, change)
 
     def _refused(self, rule: Rule, version: int, known: KnownRule | None, error: str) -> RuleChange:
-        """A rule that does not compile is remembered, so that it is reported once."""
+        """Note a rule that does not compile, so that it is reported once."""
         running = None if known is None else known.running
         self._known[rule.name] = KnownRule(rule, version, running)
         return RuleChange(rule.name, version, "refused", error)
@@ -177,7 +176,8 @@ class RuleRecognizer:
             ) from None
         rows: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
-            rows += self._outputs(self._running.push(batch))
+            with pushed():
+                rows += self._outputs(self._running.push(batch))
         return pa.Table.from_batches(rows, self.schema)
 
     @in_turn
@@ -268,7 +268,7 @@ class RuleRecognizer:
 
 
 def checked_schema(stream: Stream, events: pa.Schema, limits: Limits | None) -> pa.Schema:
-    """The columns of matches, of events whose stream and limits were found to be right."""
+    """The columns of matches, after a check of stream and limits."""
     _check_kinds(stream, limits)
     stream.check(events)
     stream.need_time(events.names)
@@ -276,7 +276,7 @@ def checked_schema(stream: Stream, events: pa.Schema, limits: Limits | None) -> 
 
 
 def _check_kinds(stream: object, limits: object) -> None:
-    """Refuse a stream and limits that are none."""
+    """Refuse a stream and limits of wrong types."""
     if not isinstance(stream, Stream):
         raise CereusError(
             f"stream= is a Stream, not a {type(stream).__name__}",

@@ -1,4 +1,4 @@
-"""A rule: a query with a name, as a row of a table or a file of a folder has it."""
+"""A rule: a query with a name, from a row of a table or a file of a folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cereus.sources import to_table
 from cereus.syntax.parameters import refuse_surrogates, value_of
 
 TAKEN = ("source", "dialect", "stream", "schema", "limits", "params")
-"""Keywords of `compile` that no option can be called: the recognizer gives them."""
+"""Keywords of `compile` that no option may have: the recognizer gives them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Rule:
     enabled: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no rule, by name; values of parameters become those of literals."""
+        """Refuse what is not a rule, with its name. Values of parameters become those of
+        literals."""
         for name in ("name", "text", "language"):
             value = getattr(self, name)
             if not isinstance(value, str):
@@ -65,7 +66,7 @@ class Rule:
 
     @classmethod
     def of(cls, row: Rule | Mapping[str, Any]) -> Rule:
-        """A row of a table: what is null is left out, and mappings may be JSON."""
+        """A rule from a row of a table: nulls are left out, and mappings may be JSON."""
         if isinstance(row, Rule):
             return row
         if not isinstance(row, Mapping):
@@ -91,12 +92,12 @@ class Rule:
 
     @property
     def meaning(self) -> str:
-        """The rule but for its name, and whether it is paused: what a version stands for."""
+        """The rule without its name and whether it is paused: what a version stands for."""
         more = (sorted(self.parameters.items()), sorted(self.options.items()))
         return repr((self.language, self.text, *more))
 
     def written(self) -> str:
-        """The rule as JSON, which `read` reads again: times have their kind beside them."""
+        """The rule as JSON, which `read` reads again: times are written with their kind."""
         return self._written
 
     @cached_property
@@ -115,7 +116,8 @@ class Rule:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or false; a text such as "false" is refused, for any text would be true."""
+    """Check a value that is true or false; a text such as "false" is refused, since Python takes
+    any text for true."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise CereusError(
@@ -126,7 +128,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def _tagged(value: Any) -> Any:
-    """What JSON has no word for, as a mapping, which no parameter is."""
+    """A value that JSON has no form for as a mapping, which no parameter is."""
     if isinstance(value, datetime):
         return {"datetime": value.isoformat()}
     if isinstance(value, timedelta):
@@ -135,7 +137,7 @@ def _tagged(value: Any) -> Any:
 
 
 def _untagged(value: Any) -> Any:
-    """The value of a parameter, where it is written as `_tagged` writes it."""
+    """The value of a parameter that `_tagged` has written."""
     try:
         match value:
             case {"datetime": str(text)}:
@@ -150,7 +152,7 @@ def _untagged(value: Any) -> Any:
 
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    """A mapping, as it is, as JSON, or as the pairs that Arrow makes of a map."""
+    """A mapping, given as it is, as JSON, or as the pairs that Arrow makes of a map."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -178,9 +180,12 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def rules_in(source: Any) -> list[Rule]:
-    """Rules: in a folder of query files, in a table, or in a list; one of each name."""
+    """Rules: in a folder of query files, in a table, in a list, or as texts by name; one of each
+    name."""
     if isinstance(source, str | Path):
         rules = _of_folder(Path(source))
+    elif isinstance(source, Mapping) and _are_texts(source):
+        rules = [Rule(name, text) for name, text in source.items()]
     elif isinstance(source, Iterable) and not isinstance(source, Mapping):
         rules = [Rule.of(row) for row in source] if _is_list(source) else _of_table(source)
     else:
@@ -196,6 +201,12 @@ def rules_in(source: Any) -> list[Rule]:
     return rules
 
 
+def _are_texts(source: Mapping[Any, Any]) -> bool:
+    """`{"rise": "SELECT …"}`, and not one rule by its fields, `{"name": …, "text": …}`."""
+    known = {each.name for each in fields(Rule)}
+    return all(isinstance(text, str) for text in source.values()) and not known >= {*source}
+
+
 def _is_list(source: Any) -> bool:
     return isinstance(source, list | tuple | set | frozenset)
 
@@ -205,11 +216,11 @@ def _of_table(source: Any) -> list[Rule]:
 
 
 def _of_folder(folder: Path) -> list[Rule]:
-    """Every query file is a rule, called after the file; `name.ceql.off` is paused. Names that
+    """Every query file is a rule with the name of the file; `name.ceql.off` is paused. Names that
     begin with a dot are those of files that are being written."""
     try:
         paths = sorted(folder.iterdir())
-    except (OSError, ValueError):  # a name may be too long, or hold what no name holds
+    except (OSError, ValueError):  # a name may be too long, or hold characters that no name can
         raise CereusError(
             f"there is no folder of rules {shortened(repr(str(folder)))}", hint="check the path"
         ) from None

@@ -1,4 +1,4 @@
-"""Rules at work: those of one shape in a group on one kernel, the others each alone."""
+"""Runs rules: those of one shape in a group on one kernel, the others each alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class CompiledRule:
         return self.rule.name
 
     def groups(self, schema: pa.Schema) -> bool:
-        """Whether it may share a kernel: not where it has to read what it has not asked for."""
+        """Whether it may share a kernel. It may not if it would have to read events that do not
+        concern it."""
         if self.shaped is None or not isinstance(self.query, PatternQuery):
             return False
         return sleeps(self.query.plan(schema))
@@ -68,8 +69,8 @@ class Unit:
 
 
 class RunningRules:
-    """All rules at work, over events of one schema. Where events are sorted by key and not by
-    time, none may be forgotten by its time (`forgets=False`)."""
+    """All running rules, over events of one schema. If events are sorted by key and not by time, no
+    key may be forgotten by its time (`forgets=False`)."""
 
     def __init__(self, schema: pa.Schema, *, forgets: bool = True) -> None:
         self.schema, self.forgets = schema, forgets
@@ -87,7 +88,7 @@ class RunningRules:
     # ------------------------------------------------------------ rules come and go
 
     def add(self, rule: CompiledRule) -> None:
-        """A rule that has read nothing."""
+        """Add a rule that has read nothing."""
         if not rule.groups(self.schema):
             executor = self._ready(rule.results.executor(self.schema))
             self.units.append(Unit(executor, {0: rule}))
@@ -98,7 +99,7 @@ class RunningRules:
         unit.rules[unit.executor.group.add(rule.name, rule.shaped.constants)] = rule
 
     def _group(self, rule: CompiledRule) -> Unit:
-        """A group for rules like this one, with no rule in it."""
+        """A new, empty group for rules like this one."""
         assert rule.shaped is not None and isinstance(rule.query, PatternQuery)
         group = RuleGroup(rule.shaped.shape, self.schema)
         plan, shape = rule.query.plan(self.schema), rule.results.shape
@@ -112,7 +113,7 @@ class RunningRules:
         return executor
 
     def remove(self, name: str) -> None:
-        """A rule goes, with all that it has begun."""
+        """Remove a rule with all its partial matches."""
         place = self.unit_of(name)
         if place is None:
             return
@@ -124,7 +125,8 @@ class RunningRules:
             self.units.remove(unit)
 
     def replace(self, rule: CompiledRule) -> bool:
-        """Another rule of the same name; whether it goes on with what the one before has begun."""
+        """Replace the rule of the same name. Returns whether the new rule goes on with the partial
+        matches of the old one."""
         place = self.unit_of(rule.name)
         if place is None or not self._carries(place[0].rules[place[1]], rule):
             self.remove(rule.name)
@@ -141,7 +143,7 @@ class RunningRules:
         return True
 
     def _carries(self, before: CompiledRule, after: CompiledRule) -> bool:
-        """Only constants of tests, or the output, are different."""
+        """Whether only constants of tests, or the output, are different."""
         if before.shaped is None or after.shaped is None:
             return False
         return before.shaped.shape.without_output == after.shaped.shape.without_output
@@ -188,14 +190,15 @@ class RunningRules:
             yield from unit.outputs(unit.executor.finish())
 
     def forget(self) -> None:
-        """No key of so far comes again: drop what was begun. For streams sorted by key."""
+        """Drop the partial matches of all keys so far: none of them comes again. For streams sorted
+        by key."""
         for unit in self.units:
             unit.executor.forget()
 
     # ------------------------------------------------------------ state
 
     def save(self) -> list[dict[str, object]]:
-        """Of each executor its state, and the rules in it by name."""
+        """The state of each executor, and the names of its rules."""
         return [
             {
                 "rules": [(number, rule.name) for number, rule in unit.rules.items()],
@@ -205,7 +208,7 @@ class RunningRules:
         ]
 
     def restore(self, saved: Any, rules: dict[str, CompiledRule]) -> None:
-        """Take up the states of executors; every rule that runs is in one of them."""
+        """Take up the states of executors; every rule that runs must be in one of them."""
         waiting = dict(rules)
         for each in checked.of_type(saved, list, "the units of rules"):
             members = _members(each["rules"], waiting)
@@ -218,7 +221,7 @@ class RunningRules:
                     assert rule.shaped is not None
                     unit.executor.group.put(number, rule.name, rule.shaped.constants)
             else:
-                checked.refuse_unless([*members] == [0], "a rule that runs alone has company")
+                checked.refuse_unless([*members] == [0], "a rule that runs alone shares a unit")
                 unit = Unit(self._ready(first.results.executor(self.schema)))
                 self.units.append(unit)
             unit.rules = members
@@ -237,7 +240,7 @@ def _members(saved: Any, waiting: dict[str, CompiledRule]) -> dict[int, Compiled
 
 
 def _takes(unit: Unit, rule: CompiledRule) -> bool:
-    """A group is of the shape of the rule."""
+    """Whether a group has the shape of the rule."""
     executor = unit.executor
     return (
         isinstance(executor, GroupExecutor)

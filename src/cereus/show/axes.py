@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 TICKS = 8
-"""Along time, about so many: of more, labels are left out, and only the parts of seconds stay."""
+"""About this many ticks along time; with more, labels are left out, and only the parts of seconds
+stay."""
 PADDING = 12
 FORMATS = {
     "year": "%Y",
@@ -22,14 +23,14 @@ FORMATS = {
     "seconds": "%H:%M:%S",
     "milliseconds": "%H:%M:%S.%L",
 }
-"""What is written at a tick, by what it begins. Vega's own labels leave the hour and the minute
-out where these are the same, and know no afternoon."""
+"""The format of a tick, by the unit that begins there. Vega's own labels leave out the hour and the
+minute where these are the same, and do not tell morning from afternoon."""
 DAY = "%-d %b %Y"
-"""What stands below the first label."""
+"""The text below the first label."""
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """A point in time, which has hours and minutes; other columns are numbers."""
+    """Whether a column has points in time, with hours and minutes; other columns are numbers."""
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
@@ -43,9 +44,9 @@ def zone_of(kind: pa.DataType) -> str | None:
 
 
 def on_axis(value: Any) -> Any:
-    """A number, or a time as an axis has it: milliseconds of what the clock shows where the times
-    are from, so that no browser moves them into its own zone. Of a large number, one near it; of
-    one that is not finite, none."""
+    """A number, or a time for an axis: milliseconds of the local clock where the times are from, so
+    that no browser moves them into its own zone. A large number is rounded; one that is not finite
+    is left out."""
     if isinstance(value, date):
         clock = (
             value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
@@ -75,7 +76,7 @@ def _times(alt: Any) -> Any:
 
 
 def time_axis(alt: Any) -> Any:
-    """With the day below its first label."""
+    """An axis of times, with the day below its first label."""
     written = f"utcFormat(datum.value, {FORMATS})"
     first = f"[{written}, utcFormat(datum.value, '{DAY}')]"
     return alt.Axis(tickCount=TICKS, labelExpr=f"datum.index ? {written} : {first}")

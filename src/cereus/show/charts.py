@@ -15,14 +15,14 @@ from cereus.show.timeline import key_columns, matches_per_key, matches_per_time,
 from cereus.sources import Source
 
 MOST_DRAWN = 30
-"""Matches along time; more would not be told apart."""
+"""The most matches that are drawn along time; more could not be distinguished."""
 LEAST_COUNTED = 2
 """With fewer matches there is nothing to count by time or by key."""
 
 
 @dataclass(frozen=True)
 class RunChart:
-    """A chart of altair, with its title and what there is to say about it."""
+    """A chart of altair, with its title and a note about it."""
 
     title: str
     chart: Any
@@ -30,8 +30,8 @@ class RunChart:
 
 
 def charts_of(query: Query, events: Source, matches: Matches) -> Iterator[RunChart]:
-    """The first matches, each from its first event on, and along time; how many there are when,
-    and of which key. What a run does not have, there is no chart of."""
+    """Charts of a run: the first matches, each from its first event on, and along time; how many
+    there are when, and for which key. A chart without data is left out."""
     if not len(matches):
         return
     with suppress(CereusError):
@@ -56,5 +56,5 @@ def _timelines(query: Query, shown: Matches, every: Matches) -> Iterator[RunChar
 
 
 def called(matches: Matches) -> str:
-    """What the rows of a run are: some may tell of something else, such as time-outs."""
-    return "matches" if matches.total == len(matches) else "rows"
+    """The name of the rows of a run: some may be something else than matches, such as time-outs."""
+    return matches.counts.called

@@ -11,8 +11,8 @@ from cereus.show.timeline import altair_module, inline_data, plain_rows
 
 
 def funnel_chart(funnel: Funnel) -> Any:
-    """An altair chart. Bars are the keys that took a step, with the share that came so far from
-    the first step; of periods, lines are that share over time. Segments are panels of their own."""
+    """An altair chart. Bars are the keys that took a step, with the share that came so far from the
+    first step; with periods, lines are that share over time. Each segment has its own panel."""
     alt = altair_module()
     names = list(dict.fromkeys(funnel.spec.names))
     base = alt.Chart(inline_data(plain_rows(funnel.steps)))

@@ -1,5 +1,4 @@
-"""Matches with the rows of the events that they are made of, also where their query does not show
-these."""
+"""Matches with the rows of their events, even if their query does not show these."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from cereus.why.running.events import EventTable
 
 
 def located(query: Query, events: Source, matches: Matches, most: int) -> Matches:
-    """The first matches, with their rows: as they are, where they have them, else found once more
-    with a query that shows them."""
+    """The first matches with their rows: as they are, if they have them; else found once more with
+    a query that shows them."""
     with suppress(CereusError):
         first = matches.head(most)
         first.events()

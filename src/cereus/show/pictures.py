@@ -1,4 +1,5 @@
-"""Charts in files, and names in charts: nothing in a value or a name is read as code."""
+"""Writes charts to files, and escapes names in charts: nothing in a value or a name is read as
+code."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from cereus.pictures.graphs import library
 from cereus.writing.json_text import json_text
 
 CHARTS = (".html", ".svg", ".png")
-"""The suffixes of what a chart can be written to."""
+"""The suffixes of files that a chart can be written to."""
 DIAGRAMS = (".svg", ".png")
 LARGEST_EXACT = 2**53 - 1
-"""A browser reads larger whole numbers as others near them, so they are texts there."""
+"""A browser rounds larger whole numbers, so they are texts there."""
 PLACE = {"description": "the chart"}
 """Stands for a chart in a page, until the chart is put there."""
 
@@ -55,7 +56,7 @@ def _refused(file: Path, suffixes: tuple[str, ...]) -> CereusError:
 
 
 def _page(spec: dict[str, Any], convert: Any) -> str:
-    """A page with the chart in a script. A value cannot end the script: it has no `<`."""
+    """A page with the chart in a script. A value cannot end the script, since `<` is escaped."""
     page: str = convert.vegalite_to_html(PLACE, bundle=True)
     place = json.dumps(PLACE, separators=(",", ":"))
     assert page.count(place) == 1
@@ -69,7 +70,7 @@ def field_name(name: str) -> str:
 
 
 def tooltip(alt: Any, column: str) -> Any:
-    """What shows the value of a column at a mark. Vega-Lite writes the title into an expression,
-    and escapes the quotes in it, but no backslash."""
+    """The tooltip with the value of a column. Vega-Lite writes the title into an expression, and
+    escapes quotes in it, but not backslashes."""
     title = column.replace("\\", "\\\\")
     return alt.Tooltip(field_name(column), type="nominal", title=title)

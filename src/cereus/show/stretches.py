@@ -1,4 +1,4 @@
-"""How many matches there are in stretches of one length, which begin at round numbers or times."""
+"""Counts matches in ranges of one length, which begin at round numbers or times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import count
 from math import floor, isfinite, log10
 
 MOST = 60
-"""Stretches from the first match to the last."""
+"""The most ranges from the first match to the last."""
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 ROUND_TIMES = (
     *(each * 10**power for power in range(3) for each in (1, 2, 5)),
@@ -18,7 +18,7 @@ ROUND_TIMES = (
     *(each * HOUR for each in (1, 2, 3, 6, 12)),
     *(each * DAY for each in (1, 2, 7, 14, 28)),
 )
-"""In milliseconds. What is longer is of so many days as a round number says."""
+"""Round lengths in milliseconds. Longer ones are round numbers of days."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CountedStretch:
 
 
 def stretches(values: Iterable[float | None], *, timed: bool) -> list[CountedStretch]:
-    """The stretches that have a match, in their order; times are in milliseconds."""
+    """The ranges that have a match, in their order; times are in milliseconds."""
     known = [each for each in values if each is not None and isfinite(each)]
     if not known:
         return []
@@ -48,7 +48,7 @@ def stretches(values: Iterable[float | None], *, timed: bool) -> list[CountedStr
 
 
 def _least_power(values: list[float], apart: float) -> int:
-    """Of whole numbers no stretch is shorter than 1."""
+    """The smallest power of ten for a length: no range of whole numbers is shorter than 1."""
     if apart == 0 or all(each == int(each) for each in values):
         return 0
     return floor(log10(apart / MOST))

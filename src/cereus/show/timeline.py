@@ -1,5 +1,5 @@
-"""Matches along time: events as marks in lanes, matches as bands; and how many matches there are
-when, and of which key."""
+"""Charts of matches along time: events as marks in lanes, matches as bands; and the number of
+matches by time and by key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, switch
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.axes import along_axis, is_time, on_axis, zone_of
@@ -24,32 +24,32 @@ EPOCH = datetime(1970, 1, 1)
 EARLIEST, LATEST = (
     (each - EPOCH) // timedelta(milliseconds=1) for each in (datetime.min, datetime.max)
 )
-"""The milliseconds that Python has times for."""
+"""The milliseconds of the first and last times that Python has."""
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
 SINCE = "since the first event"
 MATCH = "match"
 AT, LABEL, UNTIL = "~at", "~label", "~until"
-"""Fields of the charts' own: no column has such a name in a chart."""
+"""Fields of the charts themselves: no column has such a name in a chart."""
 ZOOM = "zoom"
-"""The name of what zooms a chart, for the pages that have buttons for it."""
+"""The name of the parameter that zooms a chart, for pages with zoom buttons."""
 ROOM = {"left": 5, "top": 5, "right": 30, "bottom": 5}
-"""Around a chart, in pixels. A still picture is measured with one font and shown with another, in
-which the legend may be wider."""
+"""The padding of a chart, in pixels. A still picture is measured with one font and shown with
+another, in which the legend may be wider."""
 TITLE_PADDING = 10
 LABEL_ROOM = 1
 """Pixels for each letter of the longest label of a lane, for the same reason: the title of the axis
 stands behind it."""
 BAND = {"color": INK, "opacity": 0.35, "strokeWidth": 7, "strokeCap": "round"}
 MARK = {"size": 70, "opacity": 1, "stroke": "#fff", "strokeWidth": 0.8}
-"""With a thin border, so that a mark is told from the next behind it."""
+"""A mark has a thin border, so that it can be distinguished from the one behind it."""
 LONGEST_LABEL = 45
-"""Letters; Vega cuts what is longer."""
+"""The most letters of a label; Vega cuts longer ones."""
 MOST_COUNTS = 5
-"""Ticks along an axis of counts."""
+"""The number of ticks along an axis of counts."""
 LABELS_APART = 8
-"""Pixels between two labels of an axis, of which some are left out where there are many."""
+"""The pixels between two labels of an axis; if there are many, some are left out."""
 
 
 def timeline(
@@ -69,6 +69,7 @@ def timeline(
     variables or the type. `aligned` lets every match begin at 0 (seconds, or positions), to
     compare their shapes.
     """
+    switch("aligned", aligned)
     alt = altair_module()
     events = expressible(matches.head(most).events())
     along = time or "position"
@@ -104,12 +105,13 @@ def timeline(
 
 
 def lane_height(count: int) -> int:
-    """The height of a chart with so many lanes. A number, where a page may stretch the width."""
+    """The height of a chart with `count` lanes. It is a number, since a page may stretch the
+    width."""
     return max(count, 2) * 20
 
 
 def _labelled_axis(alt: Any, labels: Iterable[Any]) -> Any:
-    """An axis whose title stands clear of the longest of its labels."""
+    """An axis whose title is clear of the longest of its labels."""
     longest = max((len(str(_plain(each))) for each in labels), default=0)
     return alt.Axis(titlePadding=TITLE_PADDING + LABEL_ROOM * min(longest, LONGEST_LABEL))
 
@@ -145,7 +147,7 @@ def key_columns(matches: Matches) -> list[str]:
 
 
 def _labels(events: pa.Table, matches: Matches, keys: list[str]) -> list[str]:
-    """What stands before the lane of each event: the number of the match, and its key."""
+    """The labels of the lanes: the number of the match, and its key."""
     values = matches.table.select(keys).to_pylist() if keys else []
     numbers = events.column("match").to_pylist()
     return [" · ".join([str(n), *(_named(values[n][key]) for key in keys)]) for n in numbers]
@@ -157,7 +159,7 @@ def _named(key: Any) -> str:
 
 
 def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
-    """The legend in the order of the pattern, or of the first events."""
+    """The order of the legend: that of the pattern, or of the first events."""
     shown = list(dict.fromkeys(str(_plain(value)) for value in events.column(shade).to_pylist()))
     if shade != "variables":
         return shown
@@ -175,8 +177,8 @@ def altair_module() -> Any:
 
 
 def inline_data(rows: list[dict[str, Any]]) -> Any:
-    """Rows as the data of a chart. Altair would put every value to its schema, which takes seconds
-    for some thousands: it is told not to here, and sets aside what is inline when it checks a
+    """Rows as the data of a chart. Altair would check every value against its schema, which takes
+    seconds for some thousands. Here it is told not to; it skips inline data when it checks a
     chart."""
     alt = altair_module()
     with alt.utils.schemapi.debug_mode(False):
@@ -217,7 +219,7 @@ def _bar(stretch: CountedStretch, kind: pa.DataType) -> dict[str, Any]:
 
 
 def _time_text(milliseconds: float) -> str:
-    """A round time, or the nearest one that Python has a value for."""
+    """A round time, or the nearest one that Python has."""
     at = min(max(milliseconds, EARLIEST), LATEST)
     return time_text(EPOCH + timedelta(milliseconds=at))
 
@@ -238,7 +240,7 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
 
 
 def _countable(column: pa.ChunkedArray) -> Any:
-    """A column whose values Arrow counts: nested ones by their texts."""
+    """A column whose values Arrow can count: nested ones as texts."""
     if not (pa.types.is_nested(column.type) or pa.types.is_interval(column.type)):
         return column
     texts = (None if value is None else str(_plain(value)) for value in column.to_pylist())
@@ -252,7 +254,7 @@ def _counting_axis(alt: Any, counts: Iterable[int]) -> Any:
 
 
 def _styled(chart: Any) -> Any:
-    """Without a background, and in a gray that can be read in dark and light."""
+    """The chart without a background, and in a gray that can be read in dark and light."""
     gray = {"labelColor": INK, "titleColor": INK, "gridColor": INK, "gridOpacity": 0.2}
     return (
         chart.configure(background="transparent", padding=ROOM)
@@ -272,13 +274,19 @@ def _check(table: pa.Table, names: Iterable[str | None]) -> None:
 
 
 def _aligned(events: pa.Table, along: str) -> pa.Table:
-    """With a column that counts from the first event of each match."""
+    """The events with a column that counts from the first event of each match."""
     first: dict[int, Any] = {}
     since = []
     for match, value in zip(
         events.column(MATCH).to_pylist(), events.column(along).to_pylist(), strict=True
     ):
-        passed = value - first.setdefault(match, value)
+        try:
+            passed = value - first.setdefault(match, value)
+        except TypeError:
+            raise CereusError(
+                f"matches cannot be aligned along {along!r}: {value!r} is no time and no number",
+                hint="write aligned=False, or time= with another column",
+            ) from None
         since.append(passed.total_seconds() if isinstance(passed, timedelta) else passed)
     return events.append_column(SINCE, pa.array(since))
 
@@ -292,7 +300,7 @@ def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that is shown as it is, and told from all others."""
+    """A value that is shown as it is and differs from all others."""
     if isinstance(value, int) and abs(value) > LARGEST_EXACT:
         return str(value)
     if isinstance(value, list):

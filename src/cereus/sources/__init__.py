@@ -1,5 +1,5 @@
-"""What people have events in → Arrow record batches. Files are described once (`Files`), and both
-engines read them by that."""
+"""Events in any form → Arrow record batches. Files are described once (`Files`), and both engines
+read them by that description."""
 
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files

@@ -1,4 +1,4 @@
-"""Files of lines in blocks of whole lines: so much is parsed at once, and by one task of Spark."""
+"""Cuts files of lines into blocks of whole lines: for parsing, and for the tasks of Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Span:
 
 
 def spans(place: EventFile, size: int = SPAN) -> list[Span | None]:
-    """A file in parts that can be read apart; [None]: only as one, because it is compressed."""
+    """A file in parts that can be read separately; [None]: only as a whole, because it is
+    compressed."""
     if place.compression is not None or place.size <= size:
         return [None]
     return [Span(at, min(at + size, place.size)) for at in range(0, place.size, size)]
@@ -41,9 +42,9 @@ def blocks(place: EventFile, span: Span | None = None, size: int = BLOCK) -> Ite
 
 
 def arrow_owned(block: bytes) -> pa.BufferReader:
-    """The block, in memory that is Arrow's. A thread of Arrow's pool may be the last to let go of
-    what it parses, after the interpreter began to end; memory of Python's needs the interpreter
-    then, and the process would be aborted."""
+    """The block, in memory of Arrow. A thread of Arrow's pool may be the last to release the data
+    that it parses, after the interpreter began to end. Releasing memory of Python needs the
+    interpreter, and the process would be aborted."""
     memory = pa.BufferOutputStream()
     memory.write(block)
     return pa.BufferReader(memory.getvalue())
@@ -74,7 +75,7 @@ def _of_span(file: Any, span: Span, size: int) -> Iterator[bytes]:
 
 
 def _after_line(file: Any, at: int, step: int = 1 << 16) -> int:
-    """Where the line ends that the byte at `at` is in."""
+    """Where the line with the byte at `at` ends."""
     file.seek(at)
     while piece := file.read(step):
         cut = piece.find(NEW_LINE)

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and ORC: files that tell their columns themselves."""
+"""Parquet, Arrow and ORC: files that contain the types of their columns."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import pyarrow as pa
 from cereus.errors import DataError
 from cereus.sources.places import EventFile, file_system
 
-# Imported where it is needed: with pandas installed, it imports pandas, which takes as long as all
-# of Cereus.
+# imported where it is needed: with pandas installed it imports pandas, which takes as long as all
+# of Cereus
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 BATCH_ROWS = 1 << 20
 UNREADABLE = (pa.ArrowException, OSError)
-"""What Arrow raises when data is not what it seems."""
+"""The errors that Arrow raises for malformed data."""
 
 
 CODED = pa.dictionary(pa.int32(), pa.string())
 """The type of texts that are read as dictionaries."""
 CODED_BYTES = 3
-"""A column of texts has at most so many bytes per row in a file where all of it is a dictionary;
-one that is not has at least five: a length of four, and a text."""
+"""The most bytes per row of a column of texts in a file that is all dictionary; one that is not has
+at least five: a length of four, and a text."""
 
 
 class ColumnarReader:
-    """Reads the files of one format. Of Parquet files, the texts of `coded` columns come as
+    """Reads the files of one format. In Parquet files, the texts of `coded` columns come as
     dictionaries, if they are stored as such: that takes less than half as long."""
 
     def __init__(self, format: str, coded: frozenset[str] = frozenset()) -> None:
@@ -55,8 +55,8 @@ class ColumnarReader:
     def possible_batches(
         self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str], where: Any
     ) -> Iterator[pa.RecordBatch | int]:
-        """The same without the row groups in which `where` is true of no row, as far as the bounds
-        of their columns tell: a number stands for so many rows that were left out."""
+        """Like `batches`, without the row groups in which `where` is true for no row, as far as the
+        bounds of their columns tell: a number stands for that many rows that were left out."""
         dataset = self._dataset(places, schema)
         try:
             read = self._coded_dataset(places, schema, columns)
@@ -114,7 +114,8 @@ class ColumnarReader:
 
 
 def _reason(error: Exception) -> str:
-    """The end of Arrow's message: before it come the names of the file and of its format, twice."""
+    """The end of Arrow's message, without the names of the file and of its format, which come
+    twice."""
     message = str(error).splitlines()[0]
     if "input source '" not in message:
         return message
@@ -124,7 +125,7 @@ def _reason(error: Exception) -> str:
 def _stretches(
     fragment: ds.ParquetFileFragment, where: Any, schema: pa.Schema
 ) -> Iterator[tuple[bool, list[Any]]]:
-    """The row groups of a file, those that may matter and the others, as they follow each other."""
+    """The row groups of a file in runs: those that may matter, and the others."""
     kept = {group.id for group in fragment.subset(where, schema=schema).row_groups}
     for wanted, groups in groupby(fragment.row_groups, lambda each: each.id in kept):
         yield wanted, list(groups)
@@ -147,7 +148,8 @@ def _stored_as_dictionaries(fragment: ds.ParquetFileFragment) -> frozenset[str]:
 
 
 def _scanning(dataset: ds.Dataset) -> dict[str, Any]:
-    """Read little ahead, and drop what was read: a file may be larger than memory."""
+    """Options to read only a little ahead, and to drop what was read: a file may be larger than
+    memory."""
     import pyarrow.dataset as ds
 
     options: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1}

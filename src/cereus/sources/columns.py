@@ -10,8 +10,8 @@ from cereus.errors import DataError
 
 
 def joined_schema(parts: Sequence[tuple[str, pa.Schema]]) -> pa.Schema:
-    """All columns of the parts, in the order in which they first appear. A column that is whole in
-    one and decimal in another is decimal; text and numbers do not go together."""
+    """All columns of the parts, in the order in which they first appear. A column that has whole
+    numbers in one part and decimals in another is decimal; text and numbers do not go together."""
     joined: dict[str, tuple[str, pa.DataType]] = {}
     for name, schema in parts:
         for field in schema:
@@ -37,5 +37,6 @@ def _joined(
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """Dictionaries differ from file to file; their values are what matters."""
+    """The type without dictionary encoding: dictionaries differ from file to file, and only their
+    values matter."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -39,7 +39,7 @@ class CsvReader:
         if not isinstance(self.files.header, bool):
             return list(self.files.header)
         try:
-            # of a line and no rows, Arrow takes the line for the header
+            # of a file with one line, Arrow takes the line for the header
             parsed = csv.read_csv(
                 arrow_owned(self._beginning(place)),
                 read_options=csv.ReadOptions(autogenerate_column_names=not self.files.header),
@@ -55,12 +55,12 @@ class CsvReader:
         return names
 
     def _beginning(self, place: EventFile) -> bytes:
-        """The first line; a header with line ends in it is looked for in the first block."""
+        """The first line; if it is part of a header with line ends, the first block."""
         first = next(blocks(place, size=1 << 16), b"")
         return first if self.files.multiline else first.split(NEW_LINE)[0] + NEW_LINE
 
     def _check_names(self, place: EventFile, names: Sequence[str]) -> None:
-        """The columns that were declared, no other and no fewer: whatever their order."""
+        """Check that a file has exactly the declared columns, in any order."""
         declared = self.files.schema
         if declared is None:
             return
@@ -81,7 +81,7 @@ class CsvReader:
         span: Span | None = None,
         columns: Sequence[str] | None = None,
     ) -> Iterator[pa.Table]:
-        """Texts. A line with fewer or more values than there are names is an error."""
+        """The rows as texts. A line with fewer or more values than there are names is an error."""
         try:
             if self.files.multiline:
                 yield from self._streamed(place, names, columns)
@@ -166,6 +166,11 @@ class CsvReader:
         if isinstance(error, UnicodeDecodeError):
             reason, hint = "its header is not UTF-8", "write it anew in UTF-8"
             return DataError(f"cannot read {place.name!r} as csv: {reason}", hint=hint)
+        if "invalid UTF8" in str(error):
+            return DataError(
+                f"cannot read {place.name!r} as csv: it has letters that are not UTF-8",
+                hint="write it anew in UTF-8: iconv -f latin1 -t utf-8 old.csv > new.csv",
+            )
         torn = TORN.search(str(error))
         if torn is None:
             reason = str(error).splitlines()[0]
@@ -180,7 +185,7 @@ class CsvReader:
         )
 
     def _separator_hint(self, place: EventFile, names: Sequence[str]) -> str:
-        """Where there is one column only, the separator may be another one."""
+        """A hint that the separator may be another one, if there is only one column."""
         if len(names) > 1 or self.delimiter(place) != ",":
             return ""
         first = self._beginning(place).split(NEW_LINE)[0].decode("utf-8", "replace")

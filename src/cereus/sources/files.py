@@ -1,4 +1,4 @@
-"""Files: where events are, and how their text is to be understood. Both engines follow it."""
+"""Files: where events are, and how their text is read. Both engines follow it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import named_type
-from cereus.errors import CereusError, did_you_mean
+from cereus.errors import CereusError, did_you_mean, switch
 from cereus.sources.formats import COMPRESSIONS, FORMATS
 
 STANDARD_INPUT = "-"
@@ -68,9 +68,9 @@ class Files:
             "header": header if isinstance(header, bool) else _names(header),
             "delimiter": _delimiter(delimiter),
             "nulls": _texts(nulls),
-            "multiline": multiline,
-            "infer": infer,
-            "time_format": time_format,
+            "multiline": switch("multiline", multiline),
+            "infer": switch("infer", infer),
+            "time_format": _time_format(time_format),
             "compression": _one_of(compression, COMPRESSIONS, "compression"),
         }
         for name, value in values.items():
@@ -117,7 +117,7 @@ def _texts(nulls: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
-    listed = tuple(names)
+    listed = tuple(names) if isinstance(names, Iterable) else ()
     if isinstance(names, str) or not listed or not all(isinstance(n, str) for n in listed):
         raise CereusError(
             "header= is True, or a list of the names of the columns",
@@ -126,9 +126,16 @@ def _names(names: Iterable[str]) -> tuple[str, ...]:
     return listed
 
 
+def _time_format(format: str | None) -> str | None:
+    if format is not None and not isinstance(format, str):
+        raise CereusError("time_format= is a text", hint='write time_format="%d.%m.%Y %H:%M"')
+    return format
+
+
 def _delimiter(delimiter: str | None) -> str | None:
-    written = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if written is not None and (len(written) != 1 or written in '"\n\r'):
+    known = {"tab": "\t", "\\t": "\t"}
+    written = known.get(delimiter, delimiter) if isinstance(delimiter, str) else None
+    if delimiter is not None and (written is None or len(written) != 1 or written in '"\n\r'):
         raise CereusError(
             f"{delimiter!r} cannot separate columns", hint="write one character, as ; or tab"
         )

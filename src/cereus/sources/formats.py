@@ -1,4 +1,4 @@
-"""Which format and compression the name of a file tells."""
+"""Finds the format and the compression of a file from its name."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json"
             ".ipc": "arrow", ".orc": "orc"}  # fmt: skip
 FORMATS = ("csv", "json", "parquet", "arrow", "orc")
 TEXT = ("csv", "json")
-"""Formats whose files are lines of text: they do not tell the types of columns, may be compressed,
-and may be empty."""
+"""Formats whose files are lines of text: they do not contain the types of columns, may be
+compressed, and may be empty."""
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 COMPRESSIONS = ("gzip", "zstd", "bz2", "none")
 KNOWN_FORMATS = f"known: {', '.join(sorted(SUFFIXES))}; of CSV and JSON also with .gz, .zst or .bz2"
 
 
 def suffixes_of(path: str) -> tuple[str, str]:
-    """The suffix that tells the format, and the one after it that tells the compression."""
+    """The suffix for the format, and the one after it for the compression."""
     name = PurePosixPath(path.lower())
     if name.suffix in COMPRESSED:
         return PurePosixPath(name.stem).suffix, name.suffix
@@ -28,7 +28,7 @@ def suffixes_of(path: str) -> tuple[str, str]:
 
 
 def format_of(path: str) -> str | None:
-    """What the name tells; only text is compressed as a whole file."""
+    """The format by the name; only text is compressed as a whole file."""
     suffix, packed = suffixes_of(path)
     kind = SUFFIXES.get(suffix)
     return None if packed and kind not in TEXT else kind

@@ -47,7 +47,7 @@ class JsonReader:
     def tables(
         self, place: EventFile, schema: pa.Schema, span: Span | None, columns: Sequence[str]
     ) -> Iterator[pa.Table]:
-        """Values of the types in `schema`; a column that an object lacks is NULL there."""
+        """The values with the types in `schema`; a column that an object lacks is NULL there."""
         wanted = pa.schema([schema.field(name) for name in columns])
         for block in self._blocks(place, span):
             yield self._parsed(place, block, wanted).select(list(columns))
@@ -77,8 +77,9 @@ class JsonReader:
 
 
 TEXTS_OF_NUMBERS = re.compile(rb'(?<=[:,\[])(?:\s*)"(NaN|-?Infinity)"(?=\s*[,}\]])')
-"""JSON has no such numbers: they are written as texts (`cereus.writing.json_text`), beside numbers
-of the same column, which Arrow does not read. Written without quotes it reads them."""
+"""Special numbers as texts. JSON has no such numbers: they are written as texts
+(`cereus.writing.json_text`), beside numbers of the same column, which Arrow does not read. It does
+read them without quotes."""
 
 
 def _table(block: bytes, options: json.ParseOptions) -> pa.Table:

@@ -1,5 +1,5 @@
-"""Paths, directories, patterns and URLs → the files that are there, with the values that the names
-of their directories tell (`day=1/`)."""
+"""Paths, directories, patterns and URLs → existing files, with the values in the names of their
+directories (`day=1/`)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from cereus.sources.formats import (
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 BRACES = re.compile(r"\{([^{}]*)\}")
 MOST_ALTERNATIVES = 10_000
-"""So many names a pattern with braces stands for at most."""
+"""The most names that a pattern with braces may stand for."""
 LOCAL_URL = "file://"
 HIDDEN = ("_", ".")
-"""How the names of files begin that Spark and others write beside the rows."""
+"""The first letters of the names of files that Spark and others write beside the rows."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EventFile:
         return system.open_input_stream(self.path, compression=self.compression)
 
     def open_anywhere(self) -> Any:
-        """The file for reading at any place; what is compressed has none."""
+        """The file for reading at any position; not for compressed files."""
         return file_system(self.url)[0].open_input_file(self.path)
 
 
@@ -80,7 +80,7 @@ def places(files: Files) -> tuple[list[EventFile], str]:
 
 
 def is_remote(path: str) -> bool:
-    """A URL, other than one of a local file."""
+    """Whether a path is a URL, other than one of a local file."""
     return "://" in path and not path.startswith(LOCAL_URL)
 
 
@@ -153,7 +153,7 @@ def matching(path: str) -> list[str]:
 
 
 def _exists(path: str) -> bool:
-    """Whether there is such a file; a name that no file can have is none."""
+    """Whether a file exists; for a name that no file can have, it does not."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -161,7 +161,7 @@ def _exists(path: str) -> bool:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """`{a,b}.csv` is `a.csv` and `b.csv`, as Spark has it."""
+    """`{a,b}.csv` is `a.csv` and `b.csv`, as in Spark."""
     left, made = [pattern], []
     while left:
         part = left.pop()
@@ -181,7 +181,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _local(path: str, files: Files) -> list[EventFile]:
-    """A file itself; of a directory, the files of events that are in it."""
+    """A file itself; for a directory, the files of events in it."""
     root = Path(path)
     if not root.is_dir():
         return [_place(path, files)]
@@ -201,8 +201,8 @@ def _place(path: str, files: Files, name: str | None = None, **more: Any) -> Eve
 
 
 def _remote(url: str, files: Files) -> list[EventFile]:
-    """A file, or those in a directory, of a file system that is not the local one. Only the last
-    name of a URL may be a pattern."""
+    """A file, or those in a directory, of a remote file system. Only the last name of a URL may be
+    a pattern."""
     above, _, last = url.rpartition("/")
     root, like = (above, last) if has_magic(last) else (url, "*")
     system, path = file_system(root)
@@ -253,7 +253,7 @@ def partition_values(directories: tuple[str, ...]) -> tuple[tuple[str, str | Non
 
 
 def standard_input(files: Files) -> str:
-    """Standard input as a file: events are read more than once, to know their types."""
+    """Standard input as a file: events are read more than once, to find their types."""
     if files.format is None:
         raise DataError(
             "the format of standard input is not known", hint='say format="csv", or "json"'

@@ -1,8 +1,9 @@
-"""Which stretches of a file cannot matter to a query, as Arrow's expression over its columns.
+"""Finds row groups of a file that cannot matter to a query, by an Arrow expression over its
+columns.
 
-A Parquet file knows the smallest and the largest value of every column in each of its row groups.
-A group in which no event can pass a test of the query is not read. What a condition says that has
-no such bounds is left aside, which only makes more groups seem possible.
+A Parquet file knows the smallest and the largest value of every column in each of its row groups. A
+group in which no event can pass a test of the query is not read. Parts of a condition that have no
+such bounds are ignored, which only makes more groups seem possible.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 EXACT = 2**53
-"""Whole numbers up to here are float64s."""
+"""Whole numbers up to this are exact as float64."""
 UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 
 
 def possible(tests: Sequence[EventTest], stream: Stream, schema: pa.Schema) -> Any:
-    """An expression that is true of every event that can pass a test; None if all may."""
+    """An expression that is true for every event that can pass a test; None if all may."""
     parts = [_test(test, stream, schema) for test in tests]
     passing = None
     if parts and all(part is not None for part in parts):
@@ -60,7 +61,7 @@ def _every(conditions: Iterable[ex.Expression], schema: pa.Schema) -> Any:
 
 
 def _condition(condition: ex.Expression, schema: pa.Schema) -> Any:
-    """What a condition says about the bounds of columns; None if nothing."""
+    """A condition as an expression over the bounds of columns; None if it has none."""
     match condition:
         case ex.And(operands):
             return _every(operands, schema)

@@ -1,4 +1,4 @@
-"""Scan: described files, their columns known; rows of all of them, or of one piece."""
+"""Scan: described files with known columns; the rows of all of them, or of one piece."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cereus.stream import refuse_repeated
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file with the columns that it has, as they are read from it."""
+    """A file with its columns, as they are read from it."""
 
     place: EventFile
     raw: pa.Schema
@@ -33,7 +33,7 @@ class KnownFile:
 
 @dataclass(frozen=True)
 class FilePiece:
-    """What is read at once: files that have the same columns, or a span of one."""
+    """The unit of reading: files that have the same columns, or a span of one file."""
 
     parts: tuple[KnownFile, ...]
     span: Span | None = None
@@ -52,7 +52,8 @@ class Scan:
     def batches(
         self, columns: Sequence[str] | None = None, coded: frozenset[str] = frozenset()
     ) -> Iterator[pa.RecordBatch]:
-        """The texts of `coded` columns come as dictionaries, where files have them as such."""
+        """The rows. The texts of `coded` columns come as dictionaries, if files have them as
+        such."""
         for piece in self.pieces(None):
             yield from self.read(piece, columns, coded)
 
@@ -99,7 +100,8 @@ class Scan:
                 yield from self._fitted(table, wanted, piece.parts[0].place, coded).to_batches()
 
     def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
-        """The files in parts that can be read apart. With no `size`, files of text as they are."""
+        """The files in parts that can be read separately. Without `size`, files of text are not
+        cut."""
         if self.kind in TEXT:
             at_once = size is None or self.files.multiline
             return [
@@ -111,7 +113,7 @@ class Scan:
         return [FilePiece(tuple(group)) for _, group in alike]
 
     def _texts(self, raw: pa.Schema, coded: frozenset[str]) -> frozenset[str]:
-        """Those of the coded columns that are texts in files, and here."""
+        """The coded columns that are texts in the files and in the schema."""
         fields = [field for field in raw if field.name in coded and field.name in self.schema.names]
         kinds = {field.name: (field.type, self.schema.field(field.name).type) for field in fields}
         return frozenset(name for name, kind in kinds.items() if kind == (pa.string(), pa.string()))
@@ -129,7 +131,7 @@ class Scan:
             yield from self._fitted(table, wanted, piece.parts[0].place, coded).to_batches()
 
     def take(self, rows: pa.Array) -> pa.Table:
-        """Rows by their numbers, in the order asked for."""
+        """Rows by their numbers, in the given order."""
         numbers = rows.to_numpy(zero_copy_only=False)
         order, taken, begin = numbers.argsort(kind="stable"), [], 0
         inverse = order.argsort(kind="stable")
@@ -206,7 +208,7 @@ def _likeness(part: KnownFile) -> tuple[object, ...]:
 
 
 def scan(files: Files) -> Scan:
-    """Look at files: which there are, which columns they have, and of which types."""
+    """Find files, their columns, and the types of these."""
     listed, kind = places(files)
     kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.time_format)
     parts = tuple(KnownFile(place, _raw_schema(files, kind, place, kinds)) for place in listed)
@@ -229,7 +231,7 @@ def _raw_schema(files: Files, kind: str, place: EventFile, kinds: TextKinds) -> 
 
 
 def _typed(files: Files, kind: str, raw: pa.Schema, kinds: TextKinds) -> pa.Schema:
-    """The columns with the types that they are given, or that their texts have."""
+    """The columns with their given types, or with the types of their texts."""
     fields = []
     for field in supported_schema(raw):
         given = files.given_type(field.name)
@@ -240,7 +242,7 @@ def _typed(files: Files, kind: str, raw: pa.Schema, kinds: TextKinds) -> pa.Sche
 
 
 def _partition_schema(files: Files, listed: Sequence[EventFile]) -> Iterator[tuple[str, pa.Schema]]:
-    """The columns that directories tell; `day=1` is a number if all values of `day` are."""
+    """The columns from the names of directories; `day=1` is a number if all values of `day` are."""
     kinds = TextKinds(KINDS)
     for place in listed:
         kinds.see(
@@ -262,8 +264,8 @@ def _check_given(files: Files, schema: pa.Schema) -> None:
 
 
 def _declared(files: Files, schema: pa.Schema) -> pa.Schema:
-    """Columns that are declared come in the order of the declaration, others are left out (but
-    for those of directories, a CSV file has none)."""
+    """The columns in the order of the declaration, if there is one; others are left out. (A CSV
+    file can have no others, except those of its directories.)"""
     if files.schema is None:
         return schema
     return pa.schema([(name, files.given_type(name)) for name in files.schema])

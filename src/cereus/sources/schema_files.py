@@ -32,7 +32,7 @@ def schema_of(path: str, files: Files | None = None) -> pa.Schema:
 
 
 def _is_schema(file: Path) -> bool:
-    """A .json file lists columns: one object whose values all name types."""
+    """Whether a .json file lists columns: it is one object whose values all name types."""
     if file.suffix.lower() != ".json" or not file.is_file() or file.stat().st_size > 1 << 20:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Events that can be read in batches and fetched by row number, whatever they come in."""
+"""Events that can be read in batches and fetched by row number, whatever their form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cereus.stream import Stream
 class Source:
     """A table, or files that are read as they are needed.
 
-    `row_numbers` is set when the rows were put in order: what each row is called in the input.
+    `row_numbers` is set if the rows were sorted: the number of each row in the input.
     """
 
     schema: pa.Schema
@@ -40,7 +40,7 @@ class Source:
         return self.scan.count()
 
     def quick_count(self) -> int | None:
-        """How many rows there are, when that is known without reading them."""
+        """The number of rows, if it is known without reading them."""
         if self.scan is not None and not self.scan.knows_count:
             return None
         return self.num_rows
@@ -65,7 +65,7 @@ class Source:
         coded: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The rows that may matter, each batch with the number of its first row; all of them, if
-        nothing says which."""
+        that is not known."""
         if self.scan is not None and where is not None:
             yield from self.scan.possible_batches(columns, where, coded)
             return
@@ -116,7 +116,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
 
 
 def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
-    """Several streams as one, by time (in the order given where times are equal)."""
+    """Several streams as one, by time (in the given order if times are equal)."""
     assert stream.stream is not None
     named = [
         part.append_column(stream.stream, pa.array([name] * part.num_rows, pa.string()))
@@ -136,6 +136,6 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
 
 
 def _need_time(table: pa.Table, stream: Stream) -> None:
-    """There is a column of times, and what it holds can be put in order."""
+    """Check that there is a column of times that can be sorted."""
     stream.need_time(table.column_names)
     stream.check_time(table.schema)

@@ -1,6 +1,6 @@
-"""Arrow's newer layouts (views, run-end encoding, small numbers) as the plain ones, which have the
-same values; extension types as what they are stored as; times in a zone that nobody knows in UTC,
-which is how they are stored; and dictionaries without nulls among their entries."""
+"""Converts Arrow's newer layouts (views, run-end encoding, small numbers) to plain ones with the
+same values; extension types to their storage types; times in an unknown zone to UTC, which is how
+they are stored; and dictionaries with nulls among their entries to ones without."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _supported_field(field: pa.Field) -> pa.Field:
 
 
 def _stays_encoded(kind: pa.DataType) -> bool:
-    """Texts are compared by their places in a dictionary; numbers are not."""
+    """Whether a dictionary stays: texts are compared by their codes, numbers are not."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -68,7 +68,7 @@ def is_zone(name: str) -> bool:
         return True
     try:
         ZoneInfo(name)
-    except (ValueError, OSError, KeyError):  # not found, or no name at all
+    except (ValueError, OSError, KeyError):  # not found, or not a name at all
         return False
     return True
 
@@ -93,17 +93,17 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 def supported_schema(schema: pa.Schema) -> pa.Schema:
     if all(_is_plain(kind) for kind in schema.types):
-        return schema  # most tables, without a look at every field
+        return schema  # most tables, without checking every field
     fields = [_supported_field(field) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
 
 
 def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
-    """Arrow cannot take single rows of a union of types."""
+    """Refuse unions of types: Arrow cannot take single rows of them."""
     if not any(kind.id in UNIONS for kind in schema.types):
-        return  # most tables, without a look at every field
+        return  # most tables, without checking every field
     wanted = set(names)
-    for field in schema:  # a name may stand there twice, which is refused elsewhere
+    for field in schema:  # a name may occur twice, which is refused elsewhere
         if field.name in wanted and pa.types.is_union(field.type):
             raise DataError(
                 f"the column {field.name!r} has the type {field.type}, and cannot be read",
@@ -113,7 +113,7 @@ def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
 
 def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same values, in layouts that every part of the engine reads."""
-    given = batch.schema  # another object each time that it is asked for
+    given = batch.schema  # another object each time that it is read
     schema = supported_schema(given)
     if schema is given and not _with_null_entries(batch, given):
         return batch
@@ -132,7 +132,7 @@ def supported_table(table: pa.Table) -> pa.Table:
 
 
 def _with_null_entries(events: pa.RecordBatch | pa.Table, schema: pa.Schema) -> bool:
-    """Whether a dictionary has nulls among its entries: Arrow joins no such dictionaries."""
+    """Whether a dictionary has nulls among its entries: Arrow cannot join such dictionaries."""
     return any(
         each.dictionary.null_count
         for place, kind in enumerate(schema.types)
@@ -150,7 +150,7 @@ LISTS = (pa.ListArray, pa.LargeListArray, pa.FixedSizeListArray)
 
 
 def _dictionaries(column: pa.Array) -> Iterator[pa.DictionaryArray]:
-    """The columns of dictionaries in a column; all of their places are places of entries."""
+    """The dictionary columns in a column, after a check that their codes are those of entries."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         _check_places(column)
@@ -166,7 +166,7 @@ def _dictionaries(column: pa.Array) -> Iterator[pa.DictionaryArray]:
 
 
 def _check_places(column: pa.DictionaryArray) -> None:
-    """Compiled loops read entries without a look at how many there are."""
+    """Check the codes: compiled loops read entries without checking how many there are."""
     bounds = pc.min_max(column.indices).as_py()
     low, high = bounds["min"], bounds["max"]
     if low is not None and not 0 <= low <= high < len(column.dictionary):

@@ -1,4 +1,4 @@
-"""What people have events in → Arrow tables and schemas."""
+"""Events in any form → Arrow tables and schemas."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from cereus.sources.supported import supported_schema, supported_table
 from cereus.stream import refuse_repeated
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
-"""What Arrow raises when data is not what it seems."""
+"""The errors that Arrow raises for malformed data."""
+WRONG = (*UNREADABLE, TypeError, ValueError, OverflowError, RecursionError)
+"""The errors that values of a wrong type raise."""
 
 
 def to_schema(schema: Any) -> pa.Schema:
-    """A schema, or what can stand for one: {"column": type}, a table."""
+    """A schema, or anything that can stand for one: {"column": type}, a table."""
     if isinstance(schema, pa.Table | pa.RecordBatch):
         schema = schema.schema
     if isinstance(schema, Mapping):
@@ -40,9 +42,45 @@ def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
     `schema` is for dicts, which do not have one."""
     try:
         return supported_table(_table(data, schema))
-    except (*UNREADABLE, TypeError, ValueError, OverflowError, RecursionError) as error:
+    except WRONG as error:
         reason = shortened(_first_line(error))
-        raise DataError(f"cannot read the events: {reason}") from None
+        raise _wrong_value(data, schema) or DataError(f"cannot read the events: {reason}") from None
+
+
+def _wrong_value(data: Any, schema: pa.Schema | None) -> DataError | None:
+    """Of events that are dicts: the column that cannot be read, and its value."""
+    rows = [data] if isinstance(data, Mapping) else data
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        return None
+    for name in (rows[0] if rows else ()) if schema is None else schema.names:
+        values = [row.get(name) for row in rows]
+        if schema is not None:
+            kind = schema.field(name).type
+            for value in values:
+                if _unreadable([value], kind) is not None:
+                    return _no_value_of(name, value, kind)
+        elif (reason := _unreadable(values)) is not None:
+            return DataError(f"cannot read the events: in the column {name!r}: {reason}")
+    return None
+
+
+def _unreadable(values: list[Any], kind: pa.DataType | None = None) -> str | None:
+    try:
+        pa.array(values, kind)
+    except WRONG as error:
+        return shortened(_first_line(error))
+    return None
+
+
+def _no_value_of(name: str, value: Any, kind: pa.DataType) -> DataError:
+    texts = pa.types.is_timestamp(kind) and isinstance(value, str)
+    return DataError(
+        f"cannot read the events: in the column {name!r}, {shortened(repr(value))} is not of the "
+        f"type {kind}",
+        hint="make a time of it before: datetime.fromisoformat(…)"
+        if texts
+        else "convert the value before, or give the column another type in the schema",
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -79,14 +117,14 @@ def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
 
 
 def is_path(data: Any) -> bool:
-    """Files, a path or a list of paths; a list of dicts is a list of events."""
+    """Whether this is files: a path or a list of paths; a list of dicts is a list of events."""
     if isinstance(data, list):
         return bool(data) and all(isinstance(part, str | Path) for part in data)
     return isinstance(data, str | Path | Files)
 
 
 def _is_lazy(data: Any) -> bool:
-    """A LazyFrame of polars: what it describes is computed now."""
+    """Whether this is a LazyFrame of polars, which is computed now."""
     return type(data).__module__.startswith("polars") and hasattr(data, "collect")
 
 
@@ -95,8 +133,8 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _of_pandas(data: Any) -> pa.Table:
-    """A frame; an index that has a name is a column as well. What pandas calls an object has to be
-    of one type."""
+    """A frame as a table; an index with a name is a column as well. A column of objects must have
+    one type."""
     if any(name is not None for name in data.index.names):
         data = data.reset_index() if not _repeats(data) else data
     names = [str(name) for name in data.columns]
@@ -105,7 +143,7 @@ def _of_pandas(data: Any) -> pa.Table:
 
 
 def _repeats(data: Any) -> bool:
-    """The index is a column already, as after `set_index(…, drop=False)`."""
+    """Whether the index is already a column, as after `set_index(…, drop=False)`."""
     return any(name in data.columns for name in data.index.names)
 
 

@@ -1,7 +1,7 @@
-"""Texts → values: which types the texts of a column can be, and their conversion.
+"""Texts → values: finds the types that the texts of a column can have, and converts them.
 
-A column has the first of `KINDS` that all of its texts can be. Which texts those are does not
-depend on how a file is cut into blocks, nor on which engine reads it.
+A column has the first of `KINDS` that all of its texts can have. The result does not depend on how
+a file is cut into blocks, nor on which engine reads it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import DataError
+from cereus.errors import DataError, shortened
 from cereus.expr.types import Kind, kind_of
 
 UTC = pa.timestamp("us", "UTC")
@@ -21,8 +21,8 @@ LOCAL = pa.timestamp("us")
 NUMBERS = (pa.int64(), pa.float64(), pa.bool_())
 TIMES = (pa.date32(), LOCAL, UTC)
 KINDS = (*NUMBERS, *TIMES)
-"""What texts are taken for, the narrowest first; a text that is none of them stays text. What is
-whole can be a decimal, and a date a time, so the later ones stand in where values are mixed."""
+"""The types that texts may have, the narrowest first; a text that fits none of them stays text. A
+whole number can be a decimal, and a date a time, so the later types serve for mixed values."""
 FEW = 16
 LONG = 19
 LONG_NUMBER = rf"^[+-]?\d{{{LONG},}}$"
@@ -32,7 +32,7 @@ HEXADECIMAL = "x"
 
 @dataclass
 class TextKinds:
-    """What the columns of texts can be, as far as they have been seen.
+    """The types that columns of texts can have, as far as they have been read.
 
     considered   the types that a text may become
     time_format  one more way in which times are written
@@ -55,7 +55,7 @@ class TextKinds:
     def _remaining(
         self, texts: pa.ChunkedArray, kinds: Iterable[pa.DataType]
     ) -> Iterator[pa.DataType]:
-        """Those of the kinds that all texts can be. What is whole need not be tried as decimal."""
+        """The types that all texts can have. Whole numbers need not be tried as decimals."""
         integers = False
         for kind in kinds:
             if integers and pa.types.is_floating(kind):
@@ -67,8 +67,8 @@ class TextKinds:
                 yield kind
 
     def can_be(self, texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
-        """A few texts are tried first: Arrow writes an error for every text that is none, which
-        takes a hundred times as long as converting it."""
+        """Whether texts can have a type. A few texts are tried first: Arrow writes an error for
+        every text that does not fit, which takes a hundred times as long as converting it."""
         if len(texts) > FEW and not self.can_be(texts.drop_null().slice(0, FEW), kind):
             return False
         try:
@@ -99,8 +99,8 @@ def _any(flags: pa.ChunkedArray) -> bool:
 def converted(
     texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None = None
 ) -> pa.ChunkedArray:
-    """Texts as values of a type. `ArrowInvalid` names the first that is none."""
-    if pa.types.is_null(kind):  # inferred, where no text has a value
+    """Texts as values of a type. `ArrowInvalid` names the first that does not fit."""
+    if pa.types.is_null(kind):  # inferred for a column without values
         return pa.chunked_array([pa.nulls(len(texts))])
     if pa.types.is_timestamp(kind) and time_format is not None:
         try:
@@ -114,8 +114,8 @@ def converted(
 
 
 def _leniently(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Without blanks around values and a plus before them; a time with a zone, where one without
-    is needed, is that in UTC."""
+    """The values, ignoring blanks around them and a plus before them; a time with a zone, where one
+    without is needed, is taken in UTC."""
     bare = pc.utf8_trim_whitespace(texts)
     if kind_of(kind) in (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL):
         bare = pc.replace_substring_regex(bare, r"^\+(\d|\.)", r"\1")
@@ -125,29 +125,55 @@ def _leniently(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 def column_of_type(
     column: pa.ChunkedArray, kind: pa.DataType, name: str, time_format: str | None
 ) -> pa.ChunkedArray:
-    """A column as the type that it is given; a value that cannot be is an error that shows it."""
+    """A column in a given type; a value that does not fit is an error that shows it."""
     try:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             return _given(column, kind, time_format)
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        reason = str(error).splitlines()[0]
+        wrong = _first_wrong(column, kind, time_format)
+        reason = str(error).splitlines()[0] if wrong is None else f"{shortened(wrong)!r} is not one"
         raise DataError(
             f"the column {name!r} cannot be read as {kind}: {reason}",
-            hint=f'give it another type: types={{"{name}": "string"}}{_other_way(reason, kind)}',
+            hint=f'give it another type: types={{"{name}": "string"}}{_other_way(wrong, kind)}',
         ) from None
 
 
-def _other_way(reason: str, kind: pa.DataType) -> str:
-    """What else to say of a column than its type."""
-    if pa.types.is_timestamp(kind):
-        return ', or say how times are written: time_format="%d.%m.%Y %H:%M:%S"'
-    value = re.search(r"'(\S{1,9})' as a scalar", reason)
-    return "" if value is None else f', or let it stand for NULL: nulls=["{value[1]}"]'
+def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> str | None:
+    """The first text that cannot be read as the type. The error of Arrow may name another one: it
+    tries several ways to read a column, and names what failed in the last."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return None
+
+    def fails(count: int) -> bool:
+        try:
+            _given(column.slice(0, count), kind, time_format)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return True
+        return False
+
+    bad = 1
+    while bad < len(column) and not fails(bad):
+        bad *= 2
+    good, bad = bad // 2, min(bad, len(column))
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (good, middle) if fails(middle) else (middle, bad)
+    wrong: str | None = column[bad - 1].as_py() if bad else None
+    return wrong
+
+
+def _other_way(wrong: str | None, kind: pa.DataType) -> str:
+    """A hint besides the type of the column."""
+    nulls = wrong is not None and len(wrong) < 10 and not re.search(r"[\s\"]", wrong)
+    null = f', or let it stand for NULL: nulls=["{wrong}"]' if nulls else ""
+    if pa.types.is_timestamp(kind) and wrong:
+        return ', or say how times are written: time_format="%d.%m.%Y %H:%M:%S"' + null
+    return null
 
 
 def _given(texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> pa.ChunkedArray:
-    """Times that have a zone are read as such, whether their type has one or not."""
+    """Times that have a zone are read with it, whether their type has one or not."""
     try:
         return converted(texts, kind, time_format)
     except pa.ArrowInvalid:

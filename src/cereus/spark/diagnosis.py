@@ -1,4 +1,4 @@
-"""`why` on a DataFrame: every task counts what it has, and the counts are added up."""
+"""`why` on a DataFrame: every task counts its events, and the counts are added up."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def why(
 
 @dataclass(frozen=True)
 class WhyTask:
-    """What a worker counts."""
+    """The counting of one worker."""
 
     query: CompiledQuery
     most: int

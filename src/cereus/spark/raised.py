@@ -1,4 +1,4 @@
-"""Errors that come out of Spark, as errors of Cereus."""
+"""Turns errors that come out of Spark into errors of Cereus."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RAISED = re.compile(
     r"(?: SQLSTATE: [^\n]*)?\s*(?:\n\n|\Z)",
     re.DOTALL,
 )
-"""An error of Cereus inside the text of another one. What follows it is Spark's own number for it,
-and the trace of Java."""
+"""An error of Cereus inside the text of another one. Spark's own number for it, and the trace of
+Java, follow it."""
 
 
 CAUSE = re.compile(
     r"^(?:Caused by: |: )?[\w.$]*(?:Exception|Error): (?P<message>\S.*)$", re.MULTILINE
 )
-"""What Java gives as the cause; the last one is where it began."""
+"""The cause in Java's message; the last one is the origin."""
 LONGEST = 300
 LOG = "Spark's log has more"
 SQLSTATE = re.compile(r" SQLSTATE: \w+$")
@@ -48,15 +48,16 @@ KNOWN = {
     re.compile(r"Python worker (failed )?to connect back"): BUSY,
     re.compile(r"\[(FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER)|is not a Parquet file"): OTHER_FILE,
 }
-"""What can be done about errors of Spark that do not say so themselves."""
+"""Advice for errors of Spark that give none themselves."""
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where PySpark writes every error that it raises, with all of Java's trace, in one line."""
+"""The loggers to which PySpark writes every error that it raises, with Java's whole trace, in one
+line."""
 
 
 def quiet_loggers() -> None:
-    """What Cereus has to say of a query is raised; it is not written to the log as well."""
+    """Keep errors out of the log: what Cereus reports about a query is raised."""
     from pyspark.logger import PySparkLogger
 
     for name in LOGGERS:
@@ -83,7 +84,7 @@ def spark_errors() -> Iterator[None]:
 
 
 def as_cereus_error(error: BaseException) -> CereusError:
-    """What a person can do something about."""
+    """An error with advice that a person can follow."""
     from pyspark.errors import AnalysisException
 
     raised = RAISED.search(str(error))
@@ -95,12 +96,12 @@ def as_cereus_error(error: BaseException) -> CereusError:
 
 
 def advice(text: str) -> str:
-    """What can be done about an error of Spark's."""
+    """Advice for an error of Spark."""
     return next((hint for known, hint in KNOWN.items() if known.search(text)), LOG)
 
 
 def cause(error: BaseException) -> str:
-    """The message of what went wrong first, without the places in Java's code."""
+    """The message of the first error, without the places in Java's code."""
     messages = [each["message"] for each in CAUSE.finditer(str(error))]
     shown = SQLSTATE.sub("", messages[-1]) if messages else first_line(error)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} …"

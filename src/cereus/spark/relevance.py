@@ -1,5 +1,5 @@
-"""Which events can matter at all, as a Spark filter: applied before the shuffle, so that Catalyst
-can take it into the scan."""
+"""A Spark filter for the events that can matter at all. It is applied before the shuffle, so that
+Catalyst can move it into the scan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cereus.stream import Stream
 
 
 def streams_of(plan: Plan) -> Column | None:
-    """Events of the streams in FROM; others are not part of the stream at all."""
+    """The filter for events of the streams in FROM; others are not part of the stream at all."""
     name = plan.stream.stream
     if name is None or not plan.query.streams:
         return None
@@ -30,7 +30,8 @@ def streams_of(plan: Plan) -> Column | None:
 
 
 def where(stream: Stream, schema: StructType) -> Column | None:
-    """Events that satisfy the condition of the stream; others are not part of it at all."""
+    """The filter for events that satisfy the condition of the stream; others are not part of it at
+    all."""
     condition = stream.condition
     if condition is None:
         return None
@@ -38,21 +39,21 @@ def where(stream: Stream, schema: StructType) -> Column | None:
 
 
 def relevant(plan: Plan, schema: StructType) -> Column | None:
-    """Events that satisfy some test of the pattern; None where every event counts."""
+    """The filter for events that pass some test of the pattern; None if every event counts."""
     if plan.traits.position_sensitive:
         return None
     return passing(plan.tests, plan.stream, schema)
 
 
 def passing(tests: Sequence[EventTest], stream: Stream, schema: StructType) -> Column | None:
-    """Events that satisfy one of the tests; None where every event does."""
+    """The filter for events that pass one of the tests; None if every event does."""
     filters = [_filter_of(test, stream, schema) for test in tests]
     possible = [each for each in filters if each is not None]
     return reduce(operator.or_, possible) if possible and len(possible) == len(filters) else None
 
 
 def types_of(tests: Sequence[EventTest], stream: Stream) -> set[str] | None:
-    """The types of all events that satisfy one of the tests; None where it may be any."""
+    """The types of all events that pass one of the tests; None if it may be any."""
     types = {None if test.negated or stream.type is None else test.type for test in tests}
     return {name for name in types if name is not None} if None not in types else None
 

@@ -1,4 +1,4 @@
-"""Columns of DataFrames: which are there, which can leave Spark, which come out."""
+"""Columns of DataFrames: which exist, which can leave Spark, which are in results."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ Path = tuple[str, ...]
 IN_UTC: dict[str, Any] = (
     {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
 )
-"""Timestamps as Spark hands them over; before Spark 4.2 there was no other way, and no word for
-it."""
+"""How Spark hands over timestamps; before Spark 4.2 there was no other way, and no name for it."""
 
 
 def chosen_columns(
     df: DataFrame, tie: str | Iterable[str], columns: Iterable[str] | None, order: str | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns that break ties, and those that are shown: all of them are there."""
+    """The columns that break ties, and those that are shown, after a check that they exist."""
     ties = (tie,) if isinstance(tie, str) else tuple(tie)
     shown = tuple(df.columns) if columns is None else tuple(columns)
     for name in (*ties, *shown, *([order] if order else [])):
@@ -140,7 +139,7 @@ def check_once(names: list[str], message: str, hint: str) -> None:
 
 
 def check_arrow(names: Iterable[str], schema: st.StructType) -> None:
-    """Columns that are to travel can leave Spark."""
+    """Check that the columns that travel can leave Spark."""
     known = arrow_schema(schema)
     for name in names:
         if name not in known.names:

@@ -1,4 +1,4 @@
-"""A Spark session with settings that suit matching; any other session does as well."""
+"""A Spark session with settings that suit matching; any other session works as well."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULTS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # no limit in bytes: to keep one Spark measures the batch again after every row, which is a
-    # third of what it costs to hand rows to Python; the limit in rows stays
+    # no limit in bytes: to keep one, Spark measures the batch again after every row, which is a
+    # third of the cost of handing rows to Python; the limit in rows stays
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     # the type of the Parquet format, not INT96, which is twice the work to write
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -33,7 +33,7 @@ DEFAULTS = {
     # task that runs again may pack the same events in another order, which is no error
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",
-    # a checkpoint of a live query writes what has changed, not the whole state
+    # a checkpoint of a live query writes only what has changed, not the whole state
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -42,8 +42,8 @@ DEFAULTS = {
 FILES_OF_CHECKPOINTS = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
-"""What writes the files of checkpoints on this machine. For each of them Spark's usual one starts
-ten processes, eight times `readlink` and twice `chmod`; this one starts two."""
+"""The class that writes the files of checkpoints on this machine. For each file Spark's default
+starts ten processes, eight times `readlink` and twice `chmod`; this one starts two."""
 
 
 def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> SparkSession:
@@ -76,8 +76,8 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
 
 @contextmanager
 def started_at_once() -> Iterator[None]:
-    """An interrupt waits until Spark has started, and then stops it: in the middle of it Java and
-    PySpark would print what they were doing, a hundred lines. A second one does not wait."""
+    """Let an interrupt wait until Spark has started, and then stop it: during the start Java and
+    PySpark would print a hundred lines about it. A second interrupt does not wait."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -92,7 +92,7 @@ def started_at_once() -> Iterator[None]:
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is note:  # PySpark may have set one of its handlers
+        if signal.getsignal(signal.SIGINT) is note:  # PySpark may have set its own handler
             signal.signal(signal.SIGINT, before)
     if interrupted:
         _stop_active()
@@ -115,7 +115,7 @@ def need_pyspark() -> None:
 
 
 def _local_defaults(cores: int) -> dict[str, str]:
-    """What suits a session inside this process: loopback, few tasks, no chatter on stderr."""
+    """Settings for a session inside this process: loopback, few tasks, no chatter on stderr."""
     logging = Path(__file__).with_name("log4j2.properties").as_uri()
     return {
         "spark.driver.bindAddress": "127.0.0.1",
@@ -128,13 +128,13 @@ def _local_defaults(cores: int) -> dict[str, str]:
 
 
 def _local_environment() -> None:
-    """What Spark reads from the environment only: the workers' Python is this one."""
+    """Set what Spark reads only from the environment: the workers' Python is this one."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
 def _workers_are_of_this_python(settings: dict[str, str]) -> bool:
-    """Another one may have no PySpark of its own."""
+    """Whether the workers run this Python; another one may have no PySpark."""
     named = settings.get("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON"))
     return named == sys.executable
 

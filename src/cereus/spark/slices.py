@@ -1,10 +1,9 @@
-"""Slices of time: how a stream without keys (or with a very long one) is matched in parallel.
+"""Slices of time: they let a stream without keys (or with a very long one) be matched in parallel.
 
-Time is cut into slices of one length. An event belongs to the slice that its time is in, its
-*home*, and also to the next one if it is within a window of it. So a slice holds every event that
-a match ending in it can have, and each match is reported by the home of its last event only.
-To the engine a slice is one more key. The length is at least the window, so an event is in two
-slices at most.
+Time is cut into slices of one length. An event belongs to the slice of its time, its *home*, and
+also to the next one if it is within a window of it. So a slice holds every event that a match
+ending in it can have, and each match is reported only by the home of its last event. To the engine
+a slice is one more key. The length is at least the window, so an event is in two slices at most.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class Slices:
 
     @property
     def number(self) -> Column:
-        """What is cut: the values of the column as numbers."""
+        """The values of the column that is cut, as numbers."""
         if self.measure.kind is Kind.TIMESTAMP:
             return micros(self.measure)
         exact = self.measure.kind is Kind.INTEGER
@@ -78,14 +77,14 @@ class Slices:
     def _slice(self, number: Column) -> Column:
         if isinstance(self.length, float):
             return F.floor(number / F.lit(self.length))
-        return number - F.pmod(number, F.lit(self.length))  # exact where a division is not
+        return number - F.pmod(number, F.lit(self.length))  # exact, where a division is not
 
 
 def slices_for(
     plan: Plan, schema: StructType, split: Split, long_keys: Callable[[Column], LongKeys | str]
 ) -> Slices | str:
-    """How to cut the stream, or the reason why it is not cut. `long_keys` is asked which keys to
-    cut, by the numbers of a column, where nobody has said it."""
+    """How to cut the stream, or the reason why it is not cut. `long_keys` decides which keys to
+    cut, by the numbers of a column, if the user has not."""
     if split is False:
         return "split=False says so"
     reason = plan.traits.looks_back
@@ -101,7 +100,7 @@ def slices_for(
 
 
 def _cut_by_itself(slices: Slices, long_keys: Callable[[Column], LongKeys | str]) -> Slices | str:
-    """Slices of long keys only, and longer where there would be more than anybody needs."""
+    """Slices of long keys only; they are longer if there would be too many."""
     long = long_keys(slices.number)
     if isinstance(long, str):
         return long
@@ -141,7 +140,7 @@ def _in_units(microseconds: int, measure: TypedColumn, plan: Plan) -> int | floa
 
 
 def _rounded(size: float, measure: TypedColumn) -> int | float:
-    """A length that is not below `size`, in the numbers of the column."""
+    """A length of at least `size`, in the numbers of the column."""
     return int(size) if measure.kind is Kind.INTEGER else float(size) * SAFETY
 
 

@@ -1,5 +1,5 @@
-"""Statements of SQL with clauses of Cereus in them: the clauses are matched by Cereus, the rest is
-Spark's."""
+"""SQL statements that contain clauses of Cereus: Cereus matches the clauses, Spark runs the
+rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What runs inside Spark's Python workers: the sorted rows of one partition → its matches."""
+"""The part that runs inside Spark's Python workers: the sorted rows of one partition → its
+matches."""
 
 from __future__ import annotations
 
@@ -14,11 +15,13 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import read
 from cereus.engine.results.event_rows import EventShape
 from cereus.language.pattern import PatternQuery
+from cereus.language.result_counts import ResultCounts
 
 CLEAR_AT = 1 << 16
-"""After so many rows the state of finished keys is dropped, at the next change of the key."""
+"""After this many rows the state of finished keys is dropped, at the next change of the key."""
 ROWS_AT_ONCE = 1 << 16
-"""Spark's batches are joined to at least so many rows: each turn of the engine has a fixed cost."""
+"""Spark's batches are joined to at least this many rows: each turn of the engine has a fixed
+cost."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Task:
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition.
 
-        A key is over when the next one begins: what is buffered is the window of the key at hand,
+        A key is over when the next one begins. So the buffer holds the window of the key at hand,
         and what came since the last clearing.
         """
         return results(self, batches, self.sorted_by)
@@ -54,17 +57,23 @@ class Task:
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         return matches.select(list(self.names))
 
+    def counts(self, results: pa.RecordBatch) -> ResultCounts:
+        return ResultCounts.of([results], self.query)
+
 
 class Matching(Protocol):
-    """What a worker runs: an executor for the schema that arrives, and its results as shown."""
+    """The work of a worker: an executor for the schema that arrives, and its results as shown."""
 
     def executor(self, schema: pa.Schema) -> Executor: ...
 
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
 
+    def counts(self, results: pa.RecordBatch) -> ResultCounts:
+        """What some results of the executor are."""
+
 
 class PartitionRun:
-    """A query at work on the rows of one partition."""
+    """A running query on the rows of one partition."""
 
     def __init__(self, matching: Matching, schema: pa.Schema) -> None:
         self.matching = matching
@@ -72,7 +81,8 @@ class PartitionRun:
         self.executor.defer()
 
     def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[pa.RecordBatch]:
-        """What a batch completes; before it, what the end of all keys so far does."""
+        """The results that the end of all keys so far completes (with `keys_are_over`), then those
+        that a batch completes."""
         if keys_are_over:
             yield from self.finish()
             self.executor.forget()
@@ -116,7 +126,7 @@ def joined(
 def stretches(
     batches: Iterator[pa.RecordBatch], keys: tuple[tuple[str, ...], ...]
 ) -> Iterator[tuple[pa.RecordBatch, bool]]:
-    """The same rows; now and then a batch is cut where the key changes, and the second part is
+    """The same rows. Now and then a batch is cut where the key changes, and the second part is
     marked: all keys before it are over."""
     since = 0
     for batch in batches:
@@ -131,8 +141,8 @@ def stretches(
 
 
 def first_change(batch: pa.RecordBatch, keys: tuple[tuple[str, ...], ...]) -> int | None:
-    """The first row whose key is not that of the row before it. Rows are sorted by key, so it
-    is looked for by halves."""
+    """The first row whose key is not that of the row before it, by binary search, since rows are
+    sorted by key."""
     columns = values_of(batch, keys)
     rows = range(batch.num_rows)
     row = bisect_left(rows, True, key=lambda row: differ(columns, 0, row))
@@ -146,6 +156,6 @@ def values_of(batch: pa.RecordBatch, paths: tuple[tuple[str, ...], ...]) -> list
 
 
 def differ(columns: list[pa.Array], one: int, other: int) -> bool:
-    """Two rows have different values; NULL is a value, and NaN is one."""
+    """Whether two rows have different values; NULL is a value, and so is NaN."""
     pairs = (column.take(pa.array([one, other])) for column in columns)
     return any(len(p.dictionary_encode(null_encoding="encode").dictionary) > 1 for p in pairs)

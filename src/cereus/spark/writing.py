@@ -1,4 +1,4 @@
-"""Rows of a DataFrame → the files that the local engine writes."""
+"""Writes rows of a DataFrame to the same files as the local engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PARTS = ".cereus-parts"
 
 
 def write_frame(frame: DataFrame, target: Target) -> None:
-    """A folder is written by Spark's tasks, a file here, from what they wrote beside it."""
+    """Write a frame. Spark's tasks write a folder; a file is written here, from parts that they
+    wrote beside it."""
     if target.remote:
         _by_spark(frame, target)
         return
@@ -39,7 +40,7 @@ def write_frame(frame: DataFrame, target: Target) -> None:
             _gathered(folder, target, schema)
         elif not any(folder.iterdir()):
             with writer(target, schema):
-                pass  # a file that says the columns
+                pass  # a file that only has the columns
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -48,8 +49,8 @@ def write_frame(frame: DataFrame, target: Target) -> None:
 
 
 def _write_parts(frame: DataFrame, target: Target, schema: pa.Schema) -> None:
-    """A part for each task that has rows. It gets its name when it is complete: a task that is
-    run again replaces it."""
+    """Write a part for each task that has rows. It gets its name when it is complete: a task that
+    runs again replaces it."""
     target.path.mkdir(parents=True, exist_ok=True)
 
     def written(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -73,7 +74,7 @@ def _write_parts(frame: DataFrame, target: Target, schema: pa.Schema) -> None:
 
 
 def _gathered(folder: Path, target: Target, schema: pa.Schema) -> None:
-    """The parts in one file, in their order."""
+    """Join the parts into one file, in their order."""
     parts = sorted(str(path) for path in folder.glob("part-*"))
     make_room(target)
     with writer(target, schema) as file:

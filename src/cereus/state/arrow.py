@@ -1,8 +1,7 @@
-"""Arrow data in a state: IPC streams that are looked at before they are believed.
+"""Reads Arrow data in a state: IPC streams that are checked before they are trusted.
 
-Arrow checks that a message is well formed and lies within its bytes. What it does not check is
-left to `validate`; and compressed buffers, which say themselves how large they become, are never
-written and are refused.
+Arrow checks that a message is well formed and lies within its bytes. `validate` checks the rest.
+Compressed buffers, which state themselves how large they become, are never written and are refused.
 """
 
 from __future__ import annotations
@@ -56,8 +55,8 @@ def schema_from(data: bytes | memoryview) -> pa.Schema:
 
 
 def _read_names(fields: Iterable[pa.Field]) -> None:
-    """Arrow lets names through that are not text, until someone reads them, and scales of decimals
-    that its casts crash at."""
+    """Read all names: Arrow accepts names that are not text until someone reads them, and scales of
+    decimals at which its casts crash."""
     for field in fields:
         assert isinstance(field.name, str)
         if pa.types.is_decimal(field.type) and abs(field.type.scale) > LARGEST_SCALE:
@@ -72,7 +71,8 @@ def _refuse_compressed(buffer: pa.Buffer) -> None:
 
 
 def _is_compressed(message: pa.ipc.Message) -> bool:
-    """The batch of a message, which is well formed for Arrow, has the field."""
+    """Whether the batch of a message, which is well formed for Arrow, has the field for
+    compression."""
     data = bytes(message.metadata)
     (root,) = struct.unpack_from("<I", data, 0)
     batch = _table(data, root, HEADER)

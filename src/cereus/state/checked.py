@@ -1,7 +1,7 @@
-"""What is read from a state, checked: the right kind and size, numbers within their bounds.
+"""Checks values that are read from a state: the right kind and size, numbers within their bounds.
 
-A digest tells damage from state, but whoever writes the bytes writes the digest too. So before
-compiled code sees an array, everything that it relies on is checked here.
+A digest detects damage, but whoever writes the bytes writes the digest too. So before compiled code
+sees an array, everything that it relies on is checked here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cereus.state.damage import damaged
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 LARGEST_COUNT = 2**62
-"""Rows, positions and ordinals stay below, so that sums and differences of them fit."""
+"""Rows, positions and ordinals stay below this, so that sums and differences of them fit."""
 
 
 def refuse_unless(true: object, what: str) -> None:
@@ -46,7 +46,7 @@ def codes(value: Any, what: str, length: int | None = None) -> npt.NDArray[np.in
 
 
 def within(values: npt.NDArray[Any], low: int, end: int, what: str) -> None:
-    """low ≤ every value < end."""
+    """Check that low ≤ every value < end."""
     if values.size:
         inside = int(values.min()) >= low and int(values.max()) < end
         refuse_unless(inside, f"{what} is out of range")
@@ -103,7 +103,7 @@ def table(value: Any, what: str, schema: pa.Schema, length: int | None = None) -
 
 
 def without_nulls(values: pa.Array | pa.ChunkedArray, what: str) -> None:
-    """A column, and what is in its lists, has no nulls."""
+    """Check that a column, and its lists, have no nulls."""
     refuse_unless(not values.null_count, f"{what} is not known")
     if pa.types.is_list(values.type):
         for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:

@@ -1,8 +1,8 @@
 """The table of names for classes whose instances are part of a saved state.
 
-A snapshot knows a class by this name alone, never by its module: a class may move or be renamed,
-and old snapshots are still read. So a name, once released, stays; and so do the order and number
-of its fields.
+A snapshot knows a class only by this name, never by its module: a class may move or be renamed, and
+old snapshots are still read. So a name, once released, stays; and so do the order and number of its
+fields.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Class = TypeVar("Class", bound=type)
 
 
 class StateClass(NamedTuple):
-    """A class of states: how many fields it has, how they are read off an instance, and how an
-    instance is made of them."""
+    """A class of states: how many fields it has, how to read them from an instance, and how to make
+    an instance from them."""
 
     name: str
     size: int
@@ -45,7 +45,8 @@ def state_class(name: str) -> Callable[[Class], Class]:
 def state_class_of(
     cls: type, name: str, size: int, fields_of: Callable[[Any], Iterable[Any]], made_of: Any
 ) -> None:
-    """The same for a class that is neither: `made_of(*fields_of(instance))` equals the instance."""
+    """Like `state_class`, for a class that is neither: `made_of(*fields_of(instance))` equals the
+    instance."""
     _add(cls, StateClass(name, size, fields_of, made_of))
 
 

@@ -1,9 +1,9 @@
 """Values ↔ bytes: one tag per value, lengths before contents, the same bytes for equal values.
 
 Arrays and Arrow data are written as they lie in memory. Reading trusts nothing: every length is
-compared with the bytes that are left before anything is made of it, nesting is bounded, and what
-is not in the tables below is refused. So memory grows with the bytes, whatever they say, and
-the only error is a SnapshotError.
+compared with the bytes that are left before anything is made of it, nesting is bounded, and
+anything that is not in the tables below is refused. So memory grows only with the bytes, and the
+only error is a SnapshotError.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cereus.state.classes import BY_CLASS, BY_NAME
 from cereus.state.damage import damaged
 
 DEEPEST = 300
-"""Values are not nested deeper; nor are the states of any automaton that runs."""
+"""The deepest nesting of values; the states of automata that run are not deeper either."""
 MOST_DIMENSIONS = 4
 TIMES = tuple(f"<{kind}8[{unit}]" for kind in "Mm" for unit in ("s", "ms", "us", "ns"))
 DTYPES = tuple(
@@ -43,7 +43,7 @@ FLOAT64 = struct.Struct("<d")
 
 
 def encode(value: Any) -> bytes:
-    """The bytes of a value; a TypeError if it is none that a state may hold."""
+    """The bytes of a value; a TypeError if a state cannot hold it."""
     parts: list[Any] = []
     _write(parts, value, 0)
     return b"".join(parts)
@@ -90,7 +90,7 @@ def _writer_for(value: Any) -> Callable[[list[Any], Any, int], None]:
 
 
 def size_of(count: int) -> bytes:
-    """A length: seven bits a byte, low ones first, with a 1 before all but the last."""
+    """A length: seven bits a byte, low ones first, with a 1 before all except the last."""
     if count < 128:
         return bytes((count,))
     digits = bytearray()
@@ -133,7 +133,7 @@ def _write_many(tag: bytes) -> Callable[[list[Any], Any, int], None]:
 
 
 def _write_set(out: list[Any], values: frozenset[Any], depth: int) -> None:
-    """In the order of their bytes: a set has none."""
+    """Write the members in the order of their bytes, since a set has no order."""
     parts = []
     for value in values:
         part: list[Any] = []
@@ -257,7 +257,7 @@ WRITERS: dict[type, Callable[[list[Any], Any, int], None]] = {
 
 
 class Container(NamedTuple):
-    """A value that is made of others: how many come, and what is made of them."""
+    """A value that is made of others: how many come, and how to make it from them."""
 
     size: int
     made_of: Callable[[list[Any]], Any]
@@ -272,8 +272,8 @@ class _Reader:
         self.at = 0
 
     def value(self) -> Any:
-        """The next value, without recursion: `open` are the containers that it is inside of, each
-        with its values so far."""
+        """The next value, without recursion: `open` are the containers around it, each with its
+        values so far."""
         open_: list[tuple[Container, list[Any]]] = []
         while True:
             item = self._item()
@@ -294,7 +294,7 @@ class _Reader:
                 open_.append((item, []))
 
     def _item(self) -> Any:
-        """A value, or the beginning of one that is made of others."""
+        """A value, or the beginning of a container."""
         tag = self.byte()
         read = READERS.get(tag)
         if read is None:
@@ -302,7 +302,7 @@ class _Reader:
         return read(self)
 
     def passed(self, count: int) -> int:
-        """Where the next `count` bytes begin, which are read with that."""
+        """Read the next `count` bytes, and return where they begin."""
         begin = self.at
         self.at = begin + count
         if self.at > self.end:
@@ -340,7 +340,8 @@ class _Reader:
         return int(INT64.unpack_from(self.data, self.passed(8))[0])
 
     def float64(self) -> float:
-        """A number; NaN is one object, as where states are compared (`automata.memory`)."""
+        """A number; NaN is always the same object, for comparisons of states
+        (`automata.memory`)."""
         value: float = FLOAT64.unpack_from(self.data, self.passed(8))[0]
         return value if value == value else math.nan
 
@@ -353,7 +354,7 @@ def expect(kind: type, value: Any) -> Any:
 
 def _read_decimal(reader: _Reader) -> Decimal:
     value = Decimal(str(reader.bytes(), "ascii"))
-    if value.is_snan():  # which raises an error wherever it is compared
+    if value.is_snan():  # it raises an error wherever it is compared
         raise damaged("it holds a signalling NaN")
     return value
 

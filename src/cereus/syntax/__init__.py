@@ -1,1 +1,1 @@
-"""What the texts of all languages share: running a grammar, literals, error messages."""
+"""The common part of the texts of all languages: running a grammar, literals, error messages."""

@@ -7,15 +7,15 @@ from typing import Any
 from lark import Token, Tree
 
 IMPORTED = "expr__grammar__"
-"""What lark puts before the rules of conditions that a grammar does not import by their name."""
+"""The prefix that lark gives to rules of conditions that a grammar does not import by name."""
 
 
 class TreeBuilder:
     """Builds a tree from the inside out.
 
     The method with the name of a rule gets the place of the rule in the text, and its parts:
-    tokens, and what the rules below it became. `conditions` builds the rules of conditions that
-    a grammar does not import by their name; without it this builder does.
+    tokens, and the results of the rules below it. `conditions` builds the rules of conditions that
+    a grammar does not import by name; without it this builder does.
     """
 
     def __init__(self, conditions: TreeBuilder | None = None) -> None:
@@ -26,7 +26,7 @@ class TreeBuilder:
         return self.method(str(tree.data))(tree.meta, *parts)  # a plain text: looked up faster
 
     def method(self, rule: str) -> Any:
-        """The method that builds what a rule stands for."""
+        """The method for a rule."""
         if rule.startswith(IMPORTED):
             return getattr(self._conditions, rule.removeprefix(IMPORTED))
         return getattr(self, rule)

@@ -16,13 +16,13 @@ from cereus.errors import QuerySyntaxError, Span, distance
 from cereus.syntax.literals import RESERVED
 
 LONGEST_WORD = 80
-"""Letters of a word that an error repeats."""
+"""The most letters of a word that an error repeats."""
 
 
 @dataclass(frozen=True)
 class Trouble:
     """Where a parse stopped: `unexpected` is None at the end of the text, `before` are the tokens
-    that were taken, `accepted` the terminals that could have come next."""
+    so far, `accepted` the terminals that could have come next."""
 
     text: str
     span: Span
@@ -51,19 +51,19 @@ class Trouble:
 
 
 def plain_terminal(name: str) -> str:
-    """A terminal's name without the prefix that lark gives to what a grammar imports."""
+    """The name of a terminal without the prefix that lark gives to imported ones."""
     return name.replace("expr__grammar__", "")
 
 
 HintRule = Callable[[Trouble], str | None]
 InWords = Callable[[frozenset[str]], str]
-"""What can come next, in words: from the terminals that are accepted."""
+"""A function that says in words what can come next, given the accepted terminals."""
 CONTINUING = frozenset(("AND", "OR", "THEN", "ELSE", "FILTER", "UNLESS", "WITHIN"))
-"""Keywords that go on after a finished condition."""
+"""Keywords that may follow a finished condition."""
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
-    # needed, absorbed as well, said as
+    # the terminals needed, the others that they cover, and the words for them
     (
         "NUMBER STRING NAME",
         "QUOTED LPAR PLUS MINUS _NOT _CASE _CAST _TRUE _FALSE _NULL",
@@ -73,7 +73,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     ("_WHERE COMMA NAME", "QUOTED STAR LPAR GREATER LSQB", "',', WHERE"),
     ("NAME STAR", "QUOTED", "'*' or the variables to select"),
     ("NAME", "QUOTED", "a name"),
-    # What may follow a name is only said as far as it is what a person would write there.
+    # of the terminals that may follow a name, only those are named that a person would write there
     (
         "COMPARE",
         "GREATER _IN _LIKE _ILIKE _REGEXP _BETWEEN _IS _NOT LPAR LSQB DOT STRING NUMBER",
@@ -133,7 +133,7 @@ WORDS = {
 def syntax_error(
     trouble: Trouble, hints: Iterable[HintRule], words: InWords | None = None
 ) -> QuerySyntaxError:
-    """The error of a text that does not follow the grammar; `words` are a language's own for
+    """The error for a text that does not follow the grammar; `words` are a language's own words for
     what could come next."""
     broken = _broken_quote(trouble) or _broken_bracket(trouble)
     if broken is not None:
@@ -142,7 +142,7 @@ def syntax_error(
 
 
 def _part(word: str) -> str:
-    """A word in quotes; of a long one the beginning."""
+    """A word in quotes; of a long one only the beginning."""
     return repr(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…")
 
 
@@ -281,7 +281,7 @@ def misplaced_parameter(trouble: Trouble) -> str | None:
 
 
 FIRST: tuple[HintRule, ...] = (keyword_as_attribute, misspelt_keyword)
-"""They know better than what a language would say."""
+"""These hints are better than those of a language."""
 HINTS: tuple[HintRule, ...] = (
     odd_quotes,
     keyword_as_name,

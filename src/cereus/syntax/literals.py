@@ -39,7 +39,7 @@ _MICROSECONDS = {alias: size for name, size, aliases in UNITS for alias in (name
 _LARGEST = 2**63 - 1
 _AMOUNT = re.compile(r"\s*+([+-]?[\d.]++)\s*+([^\W\d]++)\s*+")
 MOST_AMOUNTS = 1000
-"""So many amounts a length of time has at most."""
+"""The most amounts in a length of time."""
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -54,7 +54,7 @@ def name_of(token: str) -> str:
 
 
 def quote_name(name: str) -> str:
-    """`name` as it is written in a text: quoted where it would not be read as a name."""
+    """`name` as it is written in a text: quoted if it would not be read as a name."""
     if _PLAIN_NAME.fullmatch(name) and name.upper() not in RESERVED:
         return name
     return '"' + name.replace('"', '""') + '"'
@@ -71,7 +71,7 @@ def fits_int64(value: int) -> bool:
 def number(token: str, span: Span) -> int | float:
     """An integer of at most 64 bits, or a finite double."""
     if token.isdecimal():
-        # Digits are counted first: Python refuses to read integers of thousands of digits.
+        # digits are counted first: Python refuses to read integers of thousands of digits
         if len(token.lstrip("0")) <= 19 and int(token) <= _LARGEST:
             return int(token)
         raise QuerySyntaxError(
@@ -148,7 +148,7 @@ def duration_text(length: int) -> str:
 
 
 def time_text(value: datetime) -> str:
-    """A time as people write it: without the zeros at its end."""
+    """A time as people write it, without trailing zeros."""
     if getattr(value, "nanosecond", 0):  # of pandas
         unit = "nanoseconds"
     elif value.microsecond % 1000:

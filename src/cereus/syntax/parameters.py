@@ -1,7 +1,7 @@
-"""Parameters: `:symbol` in a text stands for a value that is given beside it.
+"""Parameters: `:symbol` in a text stands for a value that is given separately.
 
-A value becomes a literal of the tree while the text is parsed, never a part of the text: nothing
-that it holds can be read as anything else. A list stands where a list of values can, after IN.
+A value becomes a literal of the tree while the text is parsed, never a part of the text: so nothing
+in it can be read as anything else. A list can stand where a list of values can, after IN.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mea
 from cereus.syntax.literals import fits_int64
 
 ONE, LIST = "PARAMETER", "PARAMETER_LIST"
-"""The terminals of `expr/grammar.lark`: the first is read, and is the second if it is a list."""
+"""The terminals of `expr/grammar.lark`: a parameter is read as the first, and becomes the second if
+it is a list."""
 VALUES = "texts, numbers, booleans, None, datetimes, dates, timedeltas, and lists of these"
 
 
@@ -29,7 +30,7 @@ class SharedValues(dict[str, Any]):
 
 
 class Parameters:
-    """The values that are given, and which of them the text has used."""
+    """The given values, and which of them the text has used."""
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
         self.shared = isinstance(given, SharedValues)
@@ -38,7 +39,7 @@ class Parameters:
 
     def put(self, token: Token, expected: Iterable[str]) -> None:
         """Give a token of the text its value, if it is a parameter; a list has its own terminal,
-        which has to be `expected` here."""
+        which must be `expected` here."""
         if not token.type.endswith(ONE):
             return
         name = token[1:]
@@ -64,7 +65,7 @@ class Parameters:
 
 
 def by_name(given: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The parameters that are given; what has no names is refused."""
+    """The given parameters; a collection without names is refused."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -92,12 +93,12 @@ _PARTS = re.compile(
     r"""|:([^\W\d]\w*)""",
     re.DOTALL,
 )
-"""Each part of a text is read once: a comment that is not closed is all that follows."""
+"""The parts of a text, each read once: a comment that is not closed takes all that follows."""
 
 
 def for_text(params: Mapping[str, Any], text: object) -> SharedValues:
-    """Those of the parameters that a text seems to mention: several texts may share what is given,
-    and `A:B` of one has a type where another has the parameter `:B`."""
+    """The parameters that a text seems to mention: several texts may share parameters, and `A:B` of
+    one has a type where another has the parameter `:B`."""
     mentioned = _mentioned(text)
     return SharedValues({name: value for name, value in params.items() if name in mentioned})
 
@@ -109,7 +110,7 @@ def _mentioned(text: object) -> set[str]:
 
 
 def check_all_mentioned(params: Mapping[str, Any], texts: Iterable[object]) -> None:
-    """Each parameter is in one of the texts at least."""
+    """Check that each parameter is in at least one of the texts."""
     if not by_name(params):
         return
     mentioned = {name for text in texts for name in _mentioned(text)}
@@ -165,7 +166,7 @@ def _single(name: str, value: Any) -> Any:
             return _number(name, float(value))
         case Decimal():
             return _decimal(name, value)
-        case datetime() if value == value:  # not a time that is none
+        case datetime() if value == value:  # NaT is not a time
             return datetime.combine(value.date(), value.timetz())
         case date() if value == value:
             return datetime.combine(value, time())
@@ -175,14 +176,14 @@ def _single(name: str, value: Any) -> Any:
 
 
 def _of_numpy(value: np.generic) -> Any:
-    """A value of numpy as one of Python; times of nanoseconds would be numbers."""
+    """A value of numpy as a Python value; times of nanoseconds would be numbers."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         unit = "datetime64[us]" if isinstance(value, np.datetime64) else "timedelta64[us]"
         try:
             exact = value.astype(unit)
             plain = exact.item()
             return plain if exact == value and not isinstance(plain, int) else value
-        except TypeError:  # a year is no length of time
+        except TypeError:  # a year is not a fixed length of time
             return value
     return value.item()
 
@@ -212,7 +213,7 @@ def _number(name: str, value: float) -> float:
 
 
 def _decimal(name: str, value: Decimal) -> int | float:
-    """Exact, or refused: a literal is an integer or a double."""
+    """A decimal as an integer or a double, if that is exact; otherwise it is refused."""
     if value.is_finite() and value.adjusted() > 40:  # not written out: it may have any length
         return _integer(name, 10**40)
     if value.is_finite() and value == value.to_integral_value():

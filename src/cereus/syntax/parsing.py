@@ -1,7 +1,7 @@
-"""Running a grammar over a text: one place where lark is called and its errors end.
+"""Runs a grammar over a text: the one place where lark is called and its errors are handled.
 
-Grammars are `.lark` files of the package, LALR, built once per process; `grammar` is the path
-of one below `cereus`, and `%import expr.grammar (…)` takes rules from the conditions.
+Grammars are `.lark` files of the package, LALR, built once per process; `grammar` is the path of
+one below `cereus`, and `%import expr.grammar (…)` takes rules from the conditions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refu
 
 TOO_DEEP = "this text is nested too deeply"
 MOST_TOKENS = 30_000
-"""How many words and signs a text may have: reading so many takes a few seconds."""
+"""The most words and signs of a text: reading this many takes a few seconds."""
 TOO_LONG = f"this text has more than {MOST_TOKENS:,} words and signs"
 
 
@@ -58,8 +58,8 @@ def read(
 
 @contextmanager
 def errors_in(text: str | None) -> Iterator[None]:
-    """Errors about a query show their place in its text; one whose tree is too deep for the code
-    inside is refused, and so are events with texts that are none."""
+    """Let errors about a query show their place in its text. A query whose tree is too deep for the
+    code inside is refused, and so are events with texts that are not UTF-8."""
     try:
         yield
     except QueryError as error:
@@ -73,7 +73,7 @@ def errors_in(text: str | None) -> Iterator[None]:
 
 
 def located(error: QueryError, text: str) -> QueryError:
-    """`error`, raised where only the span was known, with the text that it points into."""
+    """`error`, which was raised with a span only, with the text that it points into."""
     if error.text is not None or error.span is None:
         return error
     return type(error)(error.reason, text=text, span=error.span, hint=error.hint)
@@ -142,9 +142,8 @@ def _word_at(text: str, start: int) -> str:
 
 
 def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:
-    """The terminals that could come next, but for parameters, which can be wherever a literal
-    can. (lark's own `accepts` skips imported terminals,
-    whose names are not all upper case.)"""
+    """The terminals that could come next, without parameters, which can stand wherever a literal
+    can. (lark's own `accepts` skips imported terminals, whose names are not all upper case.)"""
     terminals = {each.name for each in lark.terminals} | {"$END"}
     return frozenset(
         plain_terminal(name)
@@ -154,7 +153,7 @@ def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:
 
 
 def _takes(parser: InteractiveParser, terminal: str) -> bool:
-    # Reductions are tried on a copy: an LALR table also lists terminals that only fail later.
+    # reductions are tried on a copy: an LALR table also lists terminals that only fail later
     attempt = parser.copy(deepcopy_values=False)
     try:
         attempt.feed_token(Token(terminal, ""))

@@ -1,7 +1,7 @@
-"""What the syntax trees of all languages have in common: parts, walks and copies with other parts.
+"""The common part of the syntax trees of all languages: parts, walks and copies with other parts.
 
-Nodes are immutable and compare by what they say. `span` is the place in the text; it is carried
-along for error messages and takes no part in equality.
+Nodes are immutable and compare by meaning. `span` is the place in the text; it is kept for error
+messages and ignored in comparisons.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from cereus.errors import Span
 
 CHILDREN = "_children"
-"""Where a node keeps its children once they were asked for."""
+"""The attribute in which a node caches its children."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ T = TypeVar("T", bound="Tree[Any]")
 class Tree(Node, Generic[T]):
     """A node with nodes of its family below it: in its fields, or in tuples there.
 
-    The family is the class right below this one, with all below that:
-    `class Formula(Tree["Formula"])`.
+    The family is the class right below this one, with all its subclasses: `class
+    Formula(Tree["Formula"])`.
     """
 
     family: ClassVar[type[Tree[Any]]]
@@ -44,7 +44,7 @@ class Tree(Node, Generic[T]):
             cls.family = cls
 
     def children(self) -> tuple[T, ...]:
-        """The nodes right below this one; kept, as every walk over a tree asks for them."""
+        """The nodes right below this one; cached, since every walk over a tree needs them."""
         known: tuple[T, ...] | None = self.__dict__.get(CHILDREN)
         if known is None:
             values = [getattr(self, name) for name in names_of(type(self))]
@@ -60,20 +60,19 @@ class Tree(Node, Generic[T]):
             waiting += reversed(node.children())
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a node keeps does not travel: texts hash differently in every process.
+        # cached values do not travel: texts hash differently in every process
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def names_of(kind: type[Tree[Any]]) -> tuple[str, ...]:
-    """The fields of a class of nodes that say something."""
+    """The fields of a class of nodes that carry meaning."""
     if kind.field_names is None:
         kind.field_names = tuple(each.name for each in fields(kind) if each.name != "span")
     return kind.field_names
 
 
 def rebuild(node: Tree[T], change: Callable[[T], T]) -> T:
-    """A copy of `node` whose children went through `change`; itself, where they are as they
-    were."""
+    """A copy of `node` whose children went through `change`; the node itself if none changed."""
     same = cast(T, node)
     if not node.children():
         return same
@@ -109,7 +108,7 @@ def _nodes(kind: type[Tree[Any]], values: Iterable[Any]) -> list[Any]:
 def _changed(
     kind: type[Tree[Any]], values: tuple[Any, ...], change: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """A tuple whose nodes went through `change`; itself, where they are as they were."""
+    """A tuple whose nodes went through `change`; the tuple itself if none changed."""
     made = []
     for value in values:
         if isinstance(value, kind):

@@ -1,1 +1,1 @@
-"""From one language to another. The only place that knows several languages."""
+"""Translates queries from one language to another. Only this folder knows several languages."""

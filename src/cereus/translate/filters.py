@@ -1,4 +1,5 @@
-"""Filters of a formula as conditions on single events and on what was stored before them."""
+"""Turns filters of a formula into conditions on single events and on what was stored before
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from cereus.translate.limits import refused
 
 
 def filter_conditions(node: cel.Filter, condition: Expression) -> Around:
-    """A filter on one variable, or between several: a condition on the last, the others stored."""
+    """A filter on one variable, or between several: a condition on the last, with the others
+    stored."""
     if any(isinstance(part, Aggregate) for part in condition.walk()):
         raise refused(node, "an aggregate is about several events, and a register holds one")
     if any(">" in name for name in variables(condition)):
@@ -60,7 +62,7 @@ def variables_of(predicate: cel.Predicate) -> list[str]:
 
 
 def of_one_event(node: cel.Filter, predicate: cel.Predicate) -> Expression:
-    """A filter where there is one event only: AND and OR of filters are those of conditions."""
+    """A filter on a single event: AND and OR of filters are those of conditions."""
     names = variables_of(predicate)
     bound = places(node.body)
     conditions = [p.condition for p in _conditions_of(predicate)]

@@ -19,8 +19,8 @@ MOST_FORMS = 64
 
 @dataclass(frozen=True)
 class Form:
-    """A formula that reads at least one event; None reads nothing but what is skipped. `begins`
-    and `ends`: whether its first, its last event is marked; None if that depends."""
+    """A formula that reads at least one event; None reads only skipped events. `begins` and `ends`:
+    whether its first, its last event is marked; None if that depends."""
 
     formula: cel.Formula | None
     lead: bool = False
@@ -30,7 +30,7 @@ class Form:
 
 
 GAP = Form(None, True, True, False, False)
-"""(⊤↑⊗)*, which also reads nothing at all."""
+"""(⊤↑⊗)*, which may also be empty."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Forms:
             )
 
     def changed(self, change: Callable[[cel.Formula], cel.Formula]) -> Forms:
-        """Every formula in another one."""
+        """The forms with every formula changed."""
         forms = (f if f.formula is None else replace(f, formula=change(f.formula)) for f in self)
         return Forms(self.nullable, tuple(forms))
 
@@ -88,8 +88,8 @@ def _then(a: Form, b: Form) -> Form:
 
 
 def repeated(body: Forms, *, skipping: bool, at_all: bool) -> Forms | None:
-    """e+, or e* if it need not be there `at_all`; `skipping` anything between rounds. None where
-    rounds differ in what may be skipped around them."""
+    """e+, or e* if not `at_all`; `skipping`: anything may come between rounds. None if rounds
+    differ in what may be skipped around them."""
     around = {(form.lead, form.trail) for form in body}
     if not around:
         return Forms(body.nullable or not at_all, ())
@@ -107,7 +107,8 @@ def _agreed(known: set[bool | None]) -> bool | None:
 
 
 def both(left: Forms, right: Forms) -> Forms | None:
-    """What both read with the same marks: they must begin and end with one to be in step."""
+    """The strings that both read with the same marks: they must begin and end with one to be in
+    step."""
     known = [*left, *right]
     if not all(form.begins and form.ends and form.formula is not None for form in known):
         return None

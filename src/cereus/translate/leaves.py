@@ -1,7 +1,7 @@
-"""What stands around one event of a formula: conditions on it, and whether it is shown.
+"""The surroundings of one event of a formula: conditions on it, and whether it is shown.
 
-Names, projections, filters and UNLESS around a part of a formula concern the events inside it; here
-they are collected on the way down, and settled where an event is reached.
+Names, projections, filters and UNLESS around a part of a formula concern the events inside it. They
+are collected on the way down, and applied where an event is reached.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Forbidden(NamedTuple):
 
 
 Around = tuple[NamedAs | Kept | VariableCondition | StoredVariables | Forbidden, ...]
-"""Outermost first."""
+"""The surroundings, outermost first."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Leaf:
 
 
 def leaf(node: cel.Type, around: Around) -> Leaf:
-    """An event inside what stands around it, taken from the innermost to the outermost."""
+    """An event with its surroundings applied, from the innermost to the outermost."""
     event = Leaf(None if node.name == "*" else node.name, frozenset({node.name}))
     for each in reversed(around):
         match each:
@@ -90,7 +90,7 @@ def forbidden(around: Around) -> tuple[sremo.Terminal, ...]:
 
 
 def without_filters(around: Around) -> Around:
-    """What stands around, without the conditions of filters."""
+    """The surroundings without the conditions of filters."""
     return tuple(
         each for each in around if not isinstance(each, VariableCondition | StoredVariables)
     )
@@ -128,7 +128,7 @@ ALWAYS = (
     cel.And,
     cel.Select,
 )
-"""What every match goes through, part by part."""
+"""Operators whose parts every match goes through."""
 
 
 def places(formula: cel.Formula) -> dict[str, BindingPlace]:

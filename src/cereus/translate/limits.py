@@ -1,4 +1,4 @@
-"""Where CEL and SREMO look at different things, so that a formula has no translation."""
+"""Refuses formulas without a translation, because CEL and SREMO look at different things."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def refused(node: Node, reason: str, hint: str | None = None) -> RefusedError:
 
 
 def check_edge(node: cel.Formula, part: cel.Formula, *, first: bool) -> None:
-    """`:` and START look at the first and last events that belong to a match."""
+    """Check an edge: `:` and START look at the first and last events that belong to a match."""
     if _hides(part, first):
         raise refused(
             node, "what PROJECT leaves out does not count where : looks for gaps; in SREMO it does"
@@ -36,8 +36,8 @@ def _hides(part: cel.Formula, first: bool) -> bool:
 def check_same_variables(
     node: cel.Formula, left: cel.Formula, right: cel.Formula, around: Around
 ) -> None:
-    """AND compares valuations, `&` marks: the same where one event has the same variables on
-    both sides, and all of them are marked."""
+    """Check an AND, which compares valuations, while `&` compares marks: they are the same if one
+    event has the same variables on both sides, and all of them are marked."""
     same = all(
         one == two
         for kind, one in labels(left)

@@ -1,4 +1,4 @@
-"""Where a strategy has nothing to choose, or chooses what can be written without it."""
+"""Finds strategies that have nothing to choose, or whose choice can be written without them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OTHERS = (cel.Or, cel.And, cel.Start)
 
 
 def contiguous(formula: cel.Formula) -> cel.Formula | None:
-    """STRICT(φ) without the word: where all events are marked, `:` for `;`; else None."""
+    """STRICT(φ) without the keyword: `:` in place of `;`, if all events are marked; else None."""
     if isinstance(formula, cel.Select):
         return contiguous(formula.body) if formula.strategy is Strategy.STRICT else None
     if not isinstance(formula, (*MARKING, *OTHERS, *STRICTER, cel.Unless)):

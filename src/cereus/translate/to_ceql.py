@@ -1,10 +1,10 @@
-"""Translate a SREMO query to CEQL, where CEQL can express it: `as_sremo` read backwards.
+"""Translates a SREMO query to CEQL, where CEQL can express it: the reverse of `as_sremo`.
 
-Registers become variables, and conditions on them filters between variables. That is the same
-where a register is stored exactly once, on every way, before it is read: in the whole pattern, or
-in one round of an iteration, or on one side of a `&` (a *scope*, where the filter stands then).
-Events that are read without a mark have variables like all others; a PROJECT around everything
-shows the marked ones only.
+Registers become variables, and conditions on them filters between variables. That means the same if
+a register is stored exactly once, on every path, before it is read: in the whole pattern, or in one
+round of an iteration, or on one side of a `&` (a *scope*, to which the filter then belongs). Events
+that are read without a mark have variables like all others; a PROJECT around everything shows only
+the marked ones.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _refused(node: sremo.Sremo, reason: str, hint: str | None = None) -> Refused
 
 @dataclass
 class _Scope:
-    """A part of the expression in which registers are stored once, and the filters there.
-    `closed`: variables from outside are not seen."""
+    """A part of the expression in which registers are stored once, and its filters. `closed`:
+    variables from outside are not visible."""
 
     certain: frozenset[str]
     closed: bool = False
@@ -61,8 +61,9 @@ class _Scope:
 
 
 class _Translation:
-    """`projects`: a PROJECT separates the marked events from others. `unshown` turns true where
-    that is needed: an event is read without a mark, or both sides of a `&` have to look alike."""
+    """The state of a translation. `projects`: a PROJECT separates the marked events from others.
+    `unshown` becomes true if that is needed: an event is read without a mark, or both sides of a
+    `&` have to look alike."""
 
     def __init__(self, expression: sremo.Sremo, *, projects: bool) -> None:
         self.expression = expression
@@ -84,7 +85,7 @@ class _Translation:
 
     def full_formula(self) -> cel.Formula:
         made = self.scoped(self.forms(self.expression))
-        # what ends without a mark is no match (Def. 24)
+        # a string that ends without a mark is no match (Def. 24)
         matching = tuple(f for f in made if f.formula is not None and f.ends is not False)
         if not all(form.ends for form in matching):
             raise _refused(
@@ -200,7 +201,7 @@ class _Translation:
         return self.variables[register]
 
     def none_of(self, events: list[sremo.Terminal]) -> cel.Formula:
-        """One event that is none of these, not marked."""
+        """One unmarked event that is none of these."""
         parts: list[cel.Formula] = []
         for event in events:
             if event.reads:
@@ -258,7 +259,7 @@ class _Translation:
         def filtered(formula: cel.Formula) -> cel.Formula:
             names = bound(formula)
             for condition in conditions:
-                if ex.variables(condition) <= names:  # else the condition does not apply
+                if ex.variables(condition) <= names:  # otherwise the condition does not apply
                     formula = cel.Filter(formula, cel.Holds(condition))
             return formula
 
@@ -317,7 +318,7 @@ def _of(
 
 
 def _single(node: sremo.Sremo) -> list[sremo.Terminal]:
-    """The events of an alternative of single events; else nothing."""
+    """The events of an alternative of single events; else an empty list."""
     match node:
         case sremo.Terminal():
             return [node]

@@ -1,10 +1,10 @@
-"""Translate a CEL query to SREMO, where SREMO can express it.
+"""Translates a CEL query to SREMO, where SREMO can express it.
 
 A formula reads some events that do not matter, and then its first event: a *piece* keeps the two
-apart, because `:` and START leave no room between them, and UNLESS does not let everything by.
-`;` is skip till any match, `:` concatenation, `φ+` skip till any match between rounds, AND `&`,
-`φ UNLESS ψ` skips only what is not ψ, and STRICT makes `:` of `;`. A filter on one variable belongs
-to the events that the variable holds. One between variables belongs to the last of them; the
+apart, because `:` and START leave no room between them, and UNLESS does not let everything pass.
+`;` is skip till any match, `:` concatenation, `φ+` skip till any match between rounds, AND `&`, `φ
+UNLESS ψ` skips only what is not ψ, and STRICT turns `;` into `:`. A filter on one variable belongs
+to the events that the variable holds. A filter between variables belongs to the last of them; the
 others are stored in registers of their names, which has to happen exactly once before that.
 """
 
@@ -94,8 +94,8 @@ def _with_distinct_names(expression: sremo.Sremo, query: AnyQuery) -> sremo.Srem
 
 @dataclass(frozen=True)
 class _Piece:
-    """What may be skipped before the first event (None: nothing), and the rest. It `floats` if
-    more events before it would change nothing."""
+    """The events that may be skipped before the first event (None: none), and the rest. It `floats`
+    if more events before it would change nothing."""
 
     lead: sremo.Sremo | None
     body: sremo.Sremo
@@ -111,7 +111,7 @@ class _Translation:
     type_column: str | None
 
     def piece(self, node: cel.Formula, around: Around, anchored: bool) -> _Piece:
-        """A formula inside what stands around it; `anchored`: its first event comes at once."""
+        """A formula with its surroundings; `anchored`: its first event comes at once."""
         match node:
             case cel.Type() | cel.Not():
                 return self.event(node, around, anchored)
@@ -204,7 +204,7 @@ class _Translation:
         return event.typed(self.type_column or "type")
 
     def single(self, node: cel.Formula, around: Around) -> list[sremo.Terminal]:
-        """The single events that a formula is about, in NOT and on the right of UNLESS."""
+        """The single events of a formula, in NOT and on the right of UNLESS."""
         match node:
             case cel.Type(_, None):
                 event_leaf = leaf(node, around)
@@ -244,7 +244,7 @@ class _Translation:
     def until(
         self, node: cel.Formula, body: cel.Formula, kept_out: Forbidden, around: Around, first: bool
     ) -> _Piece:
-        """None from the first event to the last, but any number before."""
+        """UNTIL: no such event from the first event to the last, but any number before."""
         piece = self.piece(body, (*around, kept_out), first)
         if first:
             return piece
@@ -256,7 +256,7 @@ class _Translation:
     def without(
         self, node: cel.Formula, body: cel.Formula, kept_out: Forbidden, around: Around, first: bool
     ) -> _Piece:
-        """None between the first event and the last: both are single events."""
+        """WITHOUT: no such event between the first and the last event; both are single events."""
         match body:
             case cel.As(inner, variable):
                 return self.without(node, inner, kept_out, (*around, NamedAs(variable)), first)
@@ -318,7 +318,7 @@ class _Translation:
     def latest(
         self, events: list[tuple[cel.Type, Around]], around: Around, anchored: bool
     ) -> _Piece:
-        """LAST: of each event the latest, so that no other one like it comes before the next."""
+        """LAST: the latest of each event, so that no other one like it comes before the next."""
         parts: list[sremo.Sremo] = []
         for place, (event, inner) in enumerate(events):
             marked = self.marked(event, around + inner)
@@ -335,7 +335,7 @@ class _Translation:
 
 
 def _gap(around: Around) -> sremo.Sremo:
-    """What may be skipped: anything but what must not occur."""
+    """The events that may be skipped: anything except what must not occur."""
     events = forbidden(around)
     return sremo.without(_either(list(events))) if events else sremo.SKIP_ANY
 
@@ -367,7 +367,7 @@ def _alternative(one: _Piece, two: _Piece) -> _Piece:
 
 
 def _renamed(body: sremo.Sremo, taken: frozenset[str]) -> sremo.Sremo:
-    """The right side of a `&` stores into registers of its own."""
+    """The right side of a `&` with its own registers."""
     written = sremo.written(body)
     names: dict[str, str] = {}
     for register in sorted(written & taken):

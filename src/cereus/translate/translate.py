@@ -1,4 +1,4 @@
-"""Translate a query of one dialect to a text of another, where that one can express it."""
+"""Translates a query of one dialect to a text of another, where that one can express it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts and options written out, for a language that has neither.
+"""Writes out counts and options, for a language that has neither.
 
 `φ{2,3}` is `(φ ; φ) OR (φ ; φ ; φ)`, and `φ? ; ψ` is `ψ OR (φ ; ψ)`.
 """
@@ -17,7 +17,7 @@ MOST_PARTS = 500
 
 
 def unrolled(formula: cel.Formula) -> cel.Formula:
-    """The same pattern without counts and options; refused where it would become too long."""
+    """The same pattern without counts and options; refused if it would become too long."""
     made = _unrolled(formula)
     if sum(1 for _ in made.walk()) > MOST_PARTS:
         raise refused(

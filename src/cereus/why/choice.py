@@ -1,9 +1,9 @@
-"""Which rules are left out, one at a time, where there are too many to try them all.
+"""Chooses the rules that are left out, one at a time, if there are too many to try them all.
 
 A query without one of its conditions has to be planned and run, and the plan of a hundred
-conditions between events takes a while. So of many such rules the likeliest are tried: the query
-is run once without any of them, and what it finds is put to each. A rule that some find fails
-alone is one without which there is a match.
+conditions between events takes a while. So only the likeliest of many such rules are tried: the
+query is run once without any of them, and its matches are tested with each. If a match fails only
+one rule, there is a match without that rule.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.tally import SHARES
 
 MOST_WORK, LEAST_TRIED = 600, 3
-"""Conditions between events, in all queries that are tried together; and rules that are tried
-however many conditions their queries have."""
+"""The most conditions between events in all queries that are tried together; and the number of
+rules that are tried however many conditions their queries have."""
 MOST_FINDS = 500
-"""Finds of the query without all of these conditions that are put to each of them."""
+"""The most matches of the query without all of these conditions that are tested with each of
+them."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class TriedRules:
 def choice(
     anatomy: Anatomy, rules: tuple[Loosened, ...], events: EventTable, most: int
 ) -> TriedRules:
-    """All rules, where these are few; `most` events are read to choose."""
+    """All rules, if these are few; `most` events are read to choose."""
     between = [each.rule for each in rules if _is_between(each.rule)]
     room = max(LEAST_TRIED, MOST_WORK // (1 + len(between)))
     if len(between) <= room:
@@ -61,7 +62,7 @@ def choice(
 
 
 def _is_between(rule: QueryRule) -> bool:
-    """A condition that is about several events."""
+    """Whether a rule is a condition on several events."""
     several = rule.condition is None or len(ex.variables(rule.condition)) > 1
     return rule.kind is RuleKind.CONDITION and several
 
@@ -69,7 +70,7 @@ def _is_between(rule: QueryRule) -> bool:
 def _likeliest(
     anatomy: Anatomy, rules: Sequence[QueryRule], events: EventTable, most: int
 ) -> list[QueryRule]:
-    """The rules that the most finds fail alone come first, then those that the most fail."""
+    """The rules, first those that the most matches fail alone, then those that the most fail."""
     matches = _finds(anatomy, rules, events, most)
     failed = [failing(rule, matches, events) for rule in rules]
     counts = Counter(number for each in failed for number in each)
@@ -81,7 +82,8 @@ def _likeliest(
 def _finds(
     anatomy: Anatomy, rules: Sequence[QueryRule], events: EventTable, most: int
 ) -> list[FoundMatch]:
-    """The first matches of the query without these rules; none where it makes no sense then."""
+    """The first matches of the query without these rules; none if it makes no sense without
+    them."""
     conditions = [rule.condition for rule in rules if rule.condition is not None]
     names = sorted(frozenset[str]().union(*map(ex.variables, conditions)))
     with suppress(CereusError), sharing(SHARES):

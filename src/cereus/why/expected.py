@@ -1,8 +1,8 @@
-"""One expected match: which rules of the query exclude it.
+"""Explains one expected match: which rules of the query exclude it.
 
-The match is looked for three times, among ever more events: alone, then with the events that lie
-between its own, then with all. Where it is lost, the rules that lose it are those without which it
-is there: one that suffices, else two, else all, of which as many as can be are put back.
+The match is looked for three times, among more and more events: alone, then with the events that
+lie between its own, then with all. Where it is lost, the rules that exclude it are those without
+which it is found: one that is enough, else two, else all; then as many as possible are put back.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from cereus.writing.expressible import shown_rows
 from cereus.writing.json_text import finite
 
 MOST_LISTED = 200_000
-"""Matches of a loosened query among which the expected one is looked for."""
+"""The most matches of a loosened query among which the expected one is looked for."""
 MOST_PAIRS = 120
-"""Pairs of rules that are left out; where there are more, none is."""
+"""The most pairs of rules that are left out; if there are more, no pair is."""
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """A rule that excludes a match, and by how much it is missed."""
+    """A rule that excludes a match, and by how much the match misses it."""
 
     kind: RuleKind
     text: str
@@ -121,7 +121,7 @@ def _check(rows: tuple[int, ...], events: EventTable) -> None:
 def among(
     rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
 ) -> Iterator[tuple[EventTable, str]]:
-    """Ever more events among which the expected match is looked for, and what was added."""
+    """More and more events among which the expected match is looked for, and what was added."""
     places = np.sort(events.places(np.array(rows)))
     if anatomy.complete:
         yield events.part(places), ALONE
@@ -130,7 +130,7 @@ def among(
 
 
 def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
-    """All events that may decide about a match that has those at some places."""
+    """All events that may decide about a match with the events at these places."""
     stretches = events.around(places, anatomy.query.span(events.schema))
     if stretches is not None:
         begins, ends = stretches
@@ -168,8 +168,8 @@ def _blamed(
 def _fewest(
     anatomy: Anatomy, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
 ) -> Sequence[QueryRule] | None:
-    """Few rules without which the events are a match: one, else two, where there are few pairs,
-    else as few as are left when others are put back."""
+    """A few rules without which the events are a match: one; else two, if there are few pairs; else
+    as few as are left after others are put back."""
     wanted = _Wanted(anatomy, rows, events)
     limit: LimitError | None = None
     for few in _tried(rules):
@@ -179,13 +179,13 @@ def _fewest(
         except LimitError as reached:
             limit = reached
     if limit is not None:
-        raise limit  # what was not tried may have been it
+        raise limit  # a rule that was not tried may be the one
     return None
 
 
 def _tried(rules: Sequence[QueryRule]) -> Iterator[Sequence[QueryRule]]:
-    """What is left out: one rule, two, all. Of many rules it is all at once: to plan the query
-    anew without each of them would take too long."""
+    """The rules that are left out: one, two, all. If there are many rules, all at once: planning
+    the query without each of them would take too long."""
     if comb(len(rules), 2) <= MOST_PAIRS:
         yield from combinations(rules, 1)
         yield from combinations(rules, 2)
@@ -193,8 +193,8 @@ def _tried(rules: Sequence[QueryRule]) -> Iterator[Sequence[QueryRule]]:
 
 
 def _put_back(few: Sequence[QueryRule], wanted: _Wanted) -> Sequence[QueryRule]:
-    """As few rules without which the events are a match: half of them are put back where that
-    does no harm, then ever fewer at once."""
+    """As few rules as possible without which the events are a match: half of them are put back if
+    that does no harm, then fewer and fewer at once."""
     few, size = list(few), len(few) // 2
     while size:
         begin = 0
@@ -210,7 +210,7 @@ def _put_back(few: Sequence[QueryRule], wanted: _Wanted) -> Sequence[QueryRule]:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The events that may be a match of a query that lacks some of its rules."""
+    """The events that may be a match of a query without some of its rules."""
 
     anatomy: Anatomy
     rows: tuple[int, ...]
@@ -226,13 +226,13 @@ class _Wanted:
             return False  # the pattern makes no sense without them
 
     def is_known_without(self, rules: Sequence[QueryRule]) -> bool:
-        """Whether they are known to be a match then."""
+        """Whether the events are known to be a match without these rules."""
         with suppress(LimitError):
             return self.is_match_without(rules)
         return False
 
     def _without(self, rules: Sequence[QueryRule]) -> CompiledQuery:
-        """The query with some rules left out; with one, it has been made already."""
+        """The query without some rules; without one rule, it was already made."""
         made = [each for each in self.anatomy.loosened if each.rule in rules]
         if len(rules) == len(made) == 1:
             return made[0].without
@@ -265,7 +265,8 @@ def _measured(
 
 
 def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> str:
-    """No rule can be left out that makes them match: they are not of the pattern's shape."""
+    """The text for events that are not a match without any of the rules: they do not have the shape
+    of the pattern."""
     alone = events.part(events.places(np.array(rows)))
     fitting = [
         alone.tested.events(TestedStep(step, alone).typed) for step in anatomy.steps if step.tests

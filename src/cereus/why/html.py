@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cereus.syntax.literals import time_text
-from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING
+from cereus.why.answer import NOT_LOOKED_AT, SATISFYING, rest_words
 from cereus.writing.expressible import shown_rows
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 12
-"""Events of one miss that are named and listed; there may be thousands."""
+"""The most events of one miss that are named and listed; there may be thousands."""
 
 
 NUMBER = ' class="number"'
@@ -26,7 +26,7 @@ NUMBER = ' class="number"'
 def why_html(why: Why) -> str:
     parts = [
         f"<p><b>{escape(why.answer)}</b></p>",
-        _table(("step", "what", "how many"), _step_rows(why.steps), numbers=(2,)),
+        _table(("step", "what", "how many"), _step_rows(why), numbers=(2,)),
     ]
     effects = [
         (f"{effect.kind} {effect.text}", f"{'' if effect.exact else '≥ '}{effect.more:,}")
@@ -59,15 +59,16 @@ def _events(why: Why) -> Iterator[str]:
         yield f'<p class="note">The first {MOST_NAMED} events of every miss.</p>'
 
 
-def _step_rows(steps: Iterable[StepCounts]) -> Iterator[tuple[str, str, str]]:
-    for number, step in enumerate(steps, 1):
+def _step_rows(why: Why) -> Iterator[tuple[str, str, str]]:
+    for number, step in enumerate(why.steps, 1):
         name = f"{number}. {step.name}"
-        for what, count in _counts(step):
+        for what, count in _counts(step, rest_words(why, number - 1)):
             yield name, what, count
             name = ""
 
 
-def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
+def _counts(step: StepCounts, rest: str) -> Iterator[tuple[str, str]]:
+    """`rest` says what is known of those that are left."""
     if step.events is not None:
         yield step.counted, f"{step.events:,}"
     for text, count in step.conditions:
@@ -79,7 +80,7 @@ def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
     for ended in step.ended:
         yield f"excluded by the {ended.kind} {ended.text}", f"{ended.events:,}"
     if step.rest:
-        yield f"events {NOTHING_BEFORE}", f"{step.rest:,}"
+        yield f"events {rest}", f"{step.rest:,}"
     if step.unseen:
         yield f"events {NOT_LOOKED_AT}", f"{step.unseen:,}"
 
@@ -94,7 +95,7 @@ def _miss(number: int, miss: Miss) -> tuple[int, str, str]:
 def _table(
     heads: Iterable[str], rows: Iterable[Iterable[object]], numbers: tuple[int, ...] = ()
 ) -> str:
-    """`numbers` are the columns of numbers, which stand at the right."""
+    """A table; `numbers` are the columns of numbers, which are aligned to the right."""
 
     def cells(kind: str, texts: Iterable[str]) -> str:
         return "".join(

@@ -12,12 +12,12 @@ from cereus.language.compiled import CompiledQuery
 
 
 def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
-    """The query with some rules left out, the last first: what goes with a rule, such as those
-    inside a negation, comes behind it, so that no rule changes the number of one before it."""
+    """The query without some rules, the last left out first: rules that belong to a rule, such as
+    those inside a negation, come after it, so no rule changes the number of one before it."""
     every, left = _rules(query, schema), set(rules)
     numbers = [number for number, rule in enumerate(every) if rule in left]
     if len(numbers) == len(every):
-        numbers = [0] * len(every)  # of very many, the first is found soonest
+        numbers = [0] * len(every)  # with very many, the first is found soonest
     for number in reversed(numbers):
         loosened = _loosened(query, number, schema)
         query = query if loosened is None else loosened.without
@@ -27,7 +27,7 @@ def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema)
 def loosened_alone(
     query: CompiledQuery, rule: QueryRule, rules: Sequence[QueryRule], schema: pa.Schema
 ) -> Loosened | None:
-    """One of some rules loosened, in the query that lacks the others; None where it is not found
+    """One of some rules loosened, in the query without the others; None if the rule is not found
     there."""
     every, others = _rules(query, schema), {*rules} - {rule}
     number = sum(each not in others for each in every[: every.index(rule)])

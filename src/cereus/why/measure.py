@@ -1,4 +1,4 @@
-"""By how much events miss a rule."""
+"""Measures by how much events miss a rule."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ ROUGHLY = (
     (1_000, "milliseconds"),
     (1, "microseconds"),
 )
-"""Units that lengths are told in, by their microseconds."""
+"""Units for lengths of time, by their microseconds."""
 MOST_COMBINATIONS = 20_000
-"""Combinations of events that a condition is evaluated on."""
+"""The most combinations of events that a condition is evaluated on."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """`text` says by how much; `amount` is that relative to what is demanded, if it is a
-    number."""
+    """`text` says by how much a rule is missed; `amount` is that relative to what the rule demands,
+    if it is a number."""
 
     text: str
     amount: float | None = None
@@ -58,16 +58,16 @@ class Measure(ABC):
 
     @abstractmethod
     def distances(self) -> Floats:
-        """How far each lies from what is demanded, relative to that; infinite where it has no
+        """How far each miss is from what the rule demands, relative to that; infinite if it has no
         measure."""
 
     def only(self, numbers: Rows) -> Measure:
-        """Of some of them."""
+        """The measure of some of the misses."""
         return _Some(self, numbers)
 
     @abstractmethod
     def at(self, number: int) -> Measured | None:
-        """How one of them fails; None where that has no measure."""
+        """By how much one miss fails; None if that has no measure."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def failing(rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -
 
 @dataclass(frozen=True)
 class _TooLong(Measure):
-    """Misses that are too long for a window, by how much, and how long it is. One that is not has
-    no measure: without the window, what is consumed or skipped is something else."""
+    """Misses that are too long for a window, by how much, and how long it is. One that is short
+    enough has no measure: without the window, other events are consumed or skipped."""
 
     overs: Floats
     size: float
@@ -144,7 +144,7 @@ def _window_measure(
 
 
 def _duration_text(microseconds: float) -> str:
-    """A length of time; a long one in a unit in which it is short, roughly."""
+    """A length of time in words, roughly; a long one in a large unit."""
     if not isfinite(microseconds):
         return "an infinite time"
     length = round(microseconds)
@@ -162,7 +162,7 @@ def _events_text(count: float) -> str:
 def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -> Floats:
     """How far pairs of events lie apart, in the unit of a column."""
     pairs = zip(_numbers(events, path, first), _numbers(events, path, last), strict=True)
-    # Python's numbers: times near int64's ends are far apart from the floats next to them
+    # Python's numbers: floats near int64's ends are far apart
     return np.array([np.nan if None in pair else pair[1] - pair[0] for pair in pairs], np.float64)
 
 
@@ -179,7 +179,7 @@ def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> list[An
 
 
 class _Condition(Measure):
-    """A condition, and all combinations of events of the misses that it is about. Of each miss the
+    """A condition, and all combinations of events of the misses that it reads. For each miss, the
     combination that fails most counts."""
 
     def __init__(self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -> None:
@@ -200,7 +200,7 @@ class _Condition(Measure):
         self._worst(of)
 
     def _worst(self, of: Rows) -> None:
-        """Which combination of each miss fails most, and how far it lies."""
+        """Find the combination of each miss that fails most, and its distance."""
         failed = np.flatnonzero(~mask(self.condition, self.table, self.bindings))
         self.values = [self._values(side) for side in self._sides()]
         apart = _all_apart(self.values) if isinstance(self.condition, ex.Comparison) else None
@@ -230,7 +230,7 @@ class _Condition(Measure):
         return None if place is None else self._text([side[place] for side in self.values])
 
     def _sides(self) -> list[ex.Expression]:
-        """What is compared; of other conditions, the attributes they read."""
+        """The sides of a comparison; for other conditions, the attributes they read."""
         if isinstance(self.condition, ex.Comparison):
             return [self.condition.left, self.condition.right]
         read = [node for node in self.condition.walk() if isinstance(node, ex.Attribute)]
@@ -261,8 +261,8 @@ class _Condition(Measure):
 
 
 def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
-    """The rows that a condition on one event may be about, as those of TAKEN_HERE: what is
-    known, else all of its type."""
+    """The rows that a condition on one event may be about, as those of TAKEN_HERE: the known ones,
+    else all of its type."""
     if all(TAKEN_HERE in miss.variables for miss in misses):
         return list(misses)
     any_type = rule.type is None or events.stream.type is None or rule.type == "*"
@@ -284,15 +284,14 @@ def _fitting(miss: FoundMatch, typed: Mask | None, events: EventTable) -> list[i
 
 
 def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:
-    """How far each pair of values lies apart, relative to them; None where values have no
-    distance."""
+    """How far apart each pair of values is, relative to them; None if values have no distance."""
     pairs = (_apart(left, right) for left, right in zip(*sides, strict=True))
     distances = [np.inf if apart is None else apart[1] for apart in pairs]
     return np.array(distances, np.float64)
 
 
 def _apart(left: Any, right: Any) -> tuple[Any, float] | None:
-    """How far two values lie apart, and how far relative to them."""
+    """How far apart two values are, and how far relative to them."""
     try:
         difference = abs(left - right)
     except TypeError:

@@ -1,5 +1,5 @@
-"""Nearest misses: what the query finds when one of its rules is loosened, and by how much that
-rule was missed."""
+"""Finds the nearest misses: the matches when one rule of the query is loosened, and by how much
+they miss that rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cereus.why.running.tally import SHARES, Tally
 from cereus.why.steps import asks_the_same, is_whole, most_read, rarest
 
 MOST_LOOKED_AT = 100
-"""Matches of a loosened query that the nearest misses are chosen from."""
+"""The most matches of a loosened query among which the nearest misses are chosen."""
 Known = frozenset[tuple[int, ...]]
 
 
@@ -47,8 +47,8 @@ class Effect:
     more: bool = False
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
-        """How far each lies, its rows, and its number; of those that lie as far, or have no
-        measure, the one with the fewest events first."""
+        """The distance of each, its rows, and its number. Among those with the same distance, or no
+        measure, the one with the fewest events comes first."""
         amounts = np.full(len(self.matches), np.inf) if self.by is None else self.by.distances()
         lying = zip(amounts.tolist(), (each.rows for each in self.matches), strict=True)
         every = [(far, rows, n) for n, (far, rows) in enumerate(lying)]
@@ -88,7 +88,8 @@ class Effects:
             return Effect(RuleEffect(rule.kind, rule.text, None, note=note))
 
     def _effect(self, loosened: Loosened, condition: ex.Expression | None) -> Effect:
-        """`condition` is that of the rule, if it is one on single events."""
+        """The effect of loosening a rule; `condition` is that of the rule, if it is a condition on
+        single events."""
         rule, tally = loosened.rule, None
         names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
         for query in _tried(loosened, self.events):
@@ -107,7 +108,7 @@ class Effects:
     def _centres(
         self, rule: QueryRule, condition: ex.Expression | None, query: CompiledQuery
     ) -> Centres | None:
-        """Where events stand one of which every match has of a query that lacks a rule."""
+        """The places of events of which every match of a query without a rule has one."""
         if condition is not None:
             return self.conditions.centres_without(condition)
         if asks_the_same(rule) and self.centres is not None:
@@ -117,8 +118,8 @@ class Effects:
     def _more(
         self, query: CompiledQuery, names: Sequence[str], centres: Centres | None
     ) -> tuple[list[FoundMatch], int | None]:
-        """Matches of a query beside those that are known, one more than are looked at; and until
-        where they were looked for."""
+        """Matches of a query beside the known ones, one more than are looked at; and until where
+        they were looked for."""
         anatomy = query.anatomy(self.events.schema)
         if centres is not None and not len(centres):
             return [], None
@@ -140,18 +141,19 @@ class EventConditions:
                 self._tests.setdefault(condition, []).append(test)
 
     def of(self, rule: QueryRule) -> ex.Expression | None:
-        """The condition of a rule, as tests have it; None if it is none on single events."""
+        """The condition of a rule, as tests have it; None if it is not a condition on single
+        events."""
         if rule.kind is not RuleKind.CONDITION or rule.condition is None:
             return None
         if len(ex.variables(rule.condition)) > 1:
             return None
         condition = ex.without_variable(rule.condition)
-        with suppress(CereusError):  # a language may call columns otherwise
+        with suppress(CereusError):  # a language may have other names for columns
             condition = coerce(condition, self.events.schema)
         return condition if condition in self._tests else None
 
     def keeps_nothing_out(self, condition: ex.Expression) -> bool:
-        """Whether no event fails the condition alone: without it the same events pass the same
+        """Whether no event fails only this condition: without it the same events pass the same
         tests, so there are the same matches."""
         return all(self._is_implied(condition, test) for test in self._tests[condition])
 
@@ -159,28 +161,26 @@ class EventConditions:
         return not test.negated and condition not in self._failed_alone(test)
 
     def _failed_alone(self, test: EventTest) -> frozenset[ex.Expression]:
-        """The conditions of a test that some event fails while it satisfies all others. A test may
-        have hundreds, and each of them is asked about."""
+        """The conditions of a test that some event fails while it satisfies all others. It is
+        cached: a test may have hundreds of conditions."""
         if id(test) not in self._alone:
             self._alone[id(test)] = self.events.tested.failed_alone(test)
         return self._alone[id(test)]
 
     def centres_without(self, condition: ex.Expression) -> Centres | None:
-        """Where events stand one of which every match has that the query has without one of these
-        conditions."""
+        """The places of events of which every match of the query without this condition has one."""
         return rarest(self.anatomy, self.events, but=condition)
 
 
 def ending(matches: Sequence[FoundMatch], events: EventTable, until: int | None = None) -> Tally:
-    """All matches that there are, until some place, as a tally."""
+    """All matches until some place, as a tally."""
     ends = np.zeros(len(events), bool)
     ends[events.spans([each.rows for each in matches])[1]] = True
     return Tally(len(matches), ends, until=until)
 
 
 def _close(effect: Effect) -> Effect:
-    """Of what is too long for a window only that which is less than twice as long, if there is
-    such."""
+    """The matches that are less than twice as long as a window, if there are any."""
     if effect.rule.kind is not RuleKind.WINDOW or effect.by is None:
         return effect
     near = np.flatnonzero(effect.by.distances() <= WIDER[0] - 1)
@@ -192,8 +192,8 @@ def _close(effect: Effect) -> Effect:
 
 
 def _tried(loosened: Loosened, events: EventTable) -> Sequence[CompiledQuery]:
-    """A much wider window, then none; of a long stream, all that a query without any window
-    remembers is too much."""
+    """The queries to try: a much wider window, then none. For a long stream not the latter, since a
+    query without any window remembers too much."""
     both = loosened.much is not loosened.without and is_whole(events)
     return (loosened.much, loosened.without) if both else (loosened.much,)
 
@@ -207,7 +207,8 @@ def _new(run: Run, known: Known, names: Sequence[str]) -> Iterator[FoundMatch]:
 
 
 def nearest(effects: Sequence[Effect], most: int) -> tuple[Miss, ...]:
-    """The nearest of every rule in turn; one set of events once, with what it misses least."""
+    """The nearest misses of every rule in turn; each set of events once, with the rule that it
+    misses least."""
     rounds = zip_longest(*(_of(effect) for effect in effects))
     chosen: dict[tuple[int, ...], tuple[Effect, int]] = {}
     for each in rounds:

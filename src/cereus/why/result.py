@@ -1,4 +1,4 @@
-"""What `why` finds out, as objects, as a table, as text."""
+"""The results of `why`: as objects, as a table, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
 from cereus.syntax.literals import time_text
-from cereus.why.answer import NOT_LOOKED_AT, NOTHING_BEFORE, SATISFYING, answer, several
+from cereus.why.answer import NOT_LOOKED_AT, SATISFYING, answer, rest_words, several
 from cereus.why.html import why_html
 from cereus.writing.expressible import shown_rows
 from cereus.writing.json_text import finite
@@ -40,7 +40,8 @@ class StepCounts:
     partial     partial matches that end here; `exact` is False where there are at least so many
     ended       of the events that passed and were not taken: which rule excludes them; the window,
                 if one that is 16 times as wide would have let them in
-    rest        those that no partial match was waiting for
+    rest        those that no partial match was waiting for, or that are excluded by more than one
+                rule, or that are far outside the window
     unseen      and those behind the part of a long stream in which that was looked at
 
     `passed` is `reached`, `ended`, `rest` and `unseen` together.
@@ -67,8 +68,8 @@ class StepCounts:
 
 @dataclass(frozen=True)
 class RuleEffect:
-    """How many more matches there are without one rule; `exact` is False where at least so many.
-    `more` is None where it could not be tried, for the reason in `note`."""
+    """How many more matches there are without one rule; `exact` is False if there are at least this
+    many. `more` is None if it could not be tried, for the reason in `note`."""
 
     kind: RuleKind
     text: str
@@ -79,10 +80,10 @@ class RuleEffect:
 
 @dataclass(frozen=True)
 class Miss:
-    """Events that would be a match without one rule. `by` says by how much they miss it, where
-    that can be measured; `amount` is the same as a number, relative to what is demanded. `led` are
-    the rows that fail the rule, where a match does not name them: of a program, what it took
-    before it notified."""
+    """Events that would be a match without one rule. `by` says by how much they miss it, if that
+    can be measured; `amount` is the same as a number, relative to what the rule demands. `led` are
+    the rows that fail the rule, if a match does not name them: for a program, what it took before
+    it notified."""
 
     rows: tuple[int, ...]
     kind: RuleKind
@@ -196,7 +197,8 @@ def _lines(why: Why) -> Iterator[str]:
     for number, step in enumerate(why.steps, 1):
         yield ""
         yield f"step {number}  {step.name}"
-        yield from (f"  {line}" for line in _step_lines(step))
+        rest = rest_words(why, number - 1)
+        yield from (f"  {line}" for line in _step_lines(step, rest))
     effects = [effect for effect in why.rules if effect.more or effect.note]
     if effects:
         yield ""
@@ -211,7 +213,8 @@ def _lines(why: Why) -> Iterator[str]:
         yield f"note: {note}"
 
 
-def _step_lines(step: StepCounts) -> Iterator[str]:
+def _step_lines(step: StepCounts, rest: str) -> Iterator[str]:
+    """`rest` says what is known of those that are left."""
     if step.events is not None:
         yield f"{step.events:>12,}  {step.counted}"
     for text, count in step.conditions:
@@ -225,7 +228,7 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
     for ended in step.ended:
         yield f"{ended.events:>12,}  excluded by the {ended.kind} {ended.text}"
     if step.rest:
-        yield f"{step.rest:>12,}  {NOTHING_BEFORE}"
+        yield f"{step.rest:>12,}  {rest}"
     if step.unseen:
         yield f"{step.unseen:>12,}  {NOT_LOOKED_AT}"
 

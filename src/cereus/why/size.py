@@ -1,4 +1,4 @@
-"""How large a query may be to be taken apart."""
+"""Limits the size of a query that is taken apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cereus.language.compiled import CompiledQuery
 
 
 def check_size(query: CompiledQuery, schema: pa.Schema) -> None:
-    """Refuse a query whose parts would take for ever, one by one."""
+    """Refuse a query with so many parts that trying them one by one would take for ever."""
     parts, most = query.part_count(schema), query.most_parts
     if parts > most:
         raise LimitError(
@@ -19,11 +19,11 @@ def check_size(query: CompiledQuery, schema: pa.Schema) -> None:
 
 
 FEW_RULES, MOST_PUT = 16, 200_000_000
-"""With more rules than so many, how often a condition is put to an event in all."""
+"""With more rules than FEW_RULES, MOST_PUT limits how often conditions are evaluated in all."""
 
 
 def check_work(query: CompiledQuery, rules: int, events: int, schema: pa.Schema) -> None:
-    """Refuse to leave out each of many rules where it is run over too many events for that."""
+    """Refuse to leave out each of many rules if there are too many events for that."""
     if rules > FEW_RULES and rules * query.part_count(schema) * events > MOST_PUT:
         raise LimitError(
             f"this query has {rules:,} rules, each of which would have to be left out over "

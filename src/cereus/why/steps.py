@@ -1,4 +1,4 @@
-"""How far partial matches came: each step counted with the query for the pattern up to it."""
+"""Counts how far partial matches came: each step by the query for the pattern up to it."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from cereus.why.running.tested import Mask
 
 Without = Mapping[Loosened, Tally | None]
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
-"""Rules that work anew at every step."""
+"""Rules that apply again at every step."""
 SURELY_READ, LEAST_READ, SHARE_READ = 10_000, 5_000, 32
-"""So many events are all read without one of the query's rules; of a longer stream, the first of
-them, or one part of so many, if that is more."""
+"""Up to SURELY_READ events, all are read without one of the query's rules; of a longer stream, the
+first LEAST_READ, or one in SHARE_READ, if that is more."""
 LEAST_BLAMING, WORTH_A_RUN = 3, 75_000
-"""Runs that tell which rule keeps events from being taken at a step: so many, and in a long stream
-one for every so many events. To begin a run takes about as long as to read these."""
+"""The number of runs that find which rule keeps events from being taken at a step; in a long stream
+one for every WORTH_A_RUN events, if that is more. Starting a run takes about as long as reading
+these."""
 
 
 def most_read(events: EventTable) -> int:
-    """How many events of the stream a query without one of its rules is tried on."""
+    """The number of events on which a query without one of its rules is tried."""
     return len(events) if is_whole(events) else max(LEAST_READ, len(events) // SHARE_READ)
 
 
 def is_whole(events: EventTable) -> bool:
-    """A query without one of its rules is tried on all events."""
+    """Whether a query without one of its rules is tried on all events."""
     return len(events) <= SURELY_READ
 
 
 def most_blaming(events: EventTable) -> float:
-    """How many runs may tell which rule keeps events from being taken at a step."""
+    """How many runs may find which rule keeps events from being taken at a step."""
     return np.inf if is_whole(events) else max(LEAST_BLAMING, len(events) // WORTH_A_RUN)
 
 
@@ -92,8 +93,8 @@ class TestedStep:
 
 @dataclass(frozen=True)
 class Blamed:
-    """Why events that passed were not taken: by which rule, for want of anything to continue, and
-    of how many it was not asked."""
+    """Why events that passed were not taken: by which rule, because there was nothing to continue,
+    and for how many this was not examined."""
 
     ended: tuple[Ended, ...]
     rest: int
@@ -101,8 +102,8 @@ class Blamed:
 
 
 class StepCounter:
-    """Counts the steps of a query, one after the other. `known` are the matches of the query,
-    where these are few."""
+    """Counts the steps of a query, one after the other. `known` are the matches of the query, if
+    these are few."""
 
     def __init__(self, anatomy: Anatomy, events: EventTable, known: Tally | None) -> None:
         self.anatomy, self.events, self.tallies = anatomy, events, Tallies(events)
@@ -112,7 +113,7 @@ class StepCounter:
         self.tried: frozenset[QueryRule] | None = None
         """The rules that are left out to see what they exclude; None for all."""
         self.blaming = most_blaming(events)
-        """How many more runs may tell that."""
+        """How many more runs may find that."""
         self._centres: dict[tuple[int, bool], Centres] = {}
         self.reached: list[Tally] = []
         for number in range(len(self.tested)):
@@ -125,8 +126,8 @@ class StepCounter:
         return next(none, None)
 
     def counts(self, without: Without) -> Iterator[StepCounts]:
-        """Every step; `without` are the matches of the query without one of its rules. The step
-        that nothing reaches is the first to be explained, while there are runs for it."""
+        """The counts of every step; `without` are the matches of the query without one of its
+        rules. The step that nothing reaches is explained first, while there are runs for it."""
         numbers = range(len(self.tested))
         order = sorted(numbers, key=lambda number: number != self.dead)
         blamed = {number: self._not_taken(number, without) for number in order}
@@ -159,14 +160,13 @@ class StepCounter:
         return step.last and self.known is not None and not self.known.total
 
     def is_whole(self, number: int) -> bool:
-        """The query up to this step is all of the query."""
+        """Whether the query up to this step is the whole query."""
         step = self.tested[number].step
         last = step.column is None and step.mark is None
         return last and step.query.tree == self.anatomy.query.tree
 
     def _blamed(self, left: Mask, number: int, without: Without) -> Blamed:
-        """Each of some events is blamed on the first rule without which it would have been
-        taken."""
+        """Blame each of some events on the first rule without which it would have been taken."""
         ended, until = list[Ended](), len(self.events)
         rules = self._rules_that_end(number)
         tried = [each for each in rules if self.tried is None or each.rule in self.tried]
@@ -193,9 +193,9 @@ class StepCounter:
         return Blamed(tuple(ended), int(rest), int(unseen))
 
     def _without(self, each: Loosened, places: Rows, number: int, without: Without) -> Tally | None:
-        """The matches that end at a step without a rule; as they are known, if all that may end
-        at the events at some places are, or if no more would be read here. None where it took one
-        run too many to tell."""
+        """The matches that end at a step without a rule. Known matches are used if they include all
+        that may end at the events at these places, or if no more would be read here. None if
+        finding out would take one run too many."""
         if self.is_whole(number):
             known = without.get(each)
         else:
@@ -215,7 +215,8 @@ class StepCounter:
         return self.tallies.of(each.much, step, centres=centres, most=self.most)
 
     def _none_without(self, rule: QueryRule, number: int, without: Without) -> Tally | None:
-        """That nothing ends at the last step without a rule, where the query has no match then."""
+        """An empty tally if nothing ends at the last step without a rule, since the query then has
+        no match."""
         if not self._has_none(self.tested[number].step):
             return None
         known = (tally for each, tally in without.items() if each.rule == rule)
@@ -237,7 +238,7 @@ class StepCounter:
 
 
 def _is_reached(tally: Tally) -> bool:
-    """Some event is known to be taken, or it is not known that none is."""
+    """Whether some event is known to be taken, or it is not known that none is."""
     return tally.stopped or bool(tally.ends.any())
 
 
@@ -248,8 +249,8 @@ def rarest(
     *,
     but: ex.Expression | None = None,
 ) -> Centres | None:
-    """Where the events stand that pass the step which the fewest pass, of the first steps or of
-    all: every match has one of them. None where these are many, or need not be there."""
+    """The places of the events that pass the step which the fewest pass, of the first steps or of
+    all: every match has one of them. None if these are many, or a match need not have one."""
     choices, tested = asked_of_all(anatomy, events, count, but=but), events.tested
     if not choices:
         return None
@@ -265,8 +266,8 @@ def asked_of_all(
     *,
     but: ex.Expression | None = None,
 ) -> tuple[Mask, ...]:
-    """The kinds of events that pass each of the first steps, or of all, where every match goes
-    through all of them. `but` is a condition that is not asked."""
+    """The kinds of events that pass each of the first steps, or of all, if every match goes through
+    all of them. The condition `but` is ignored."""
     if not anatomy.chain or not anatomy.steps:
         return ()
     tested = events.tested
@@ -276,13 +277,14 @@ def asked_of_all(
 
 
 def asks_the_same(rule: QueryRule) -> bool:
-    """Whether a query without the rule asks the same of single events."""
+    """Whether a query without the rule has the same conditions on single events."""
     if rule.kind is not RuleKind.CONDITION:
         return True
     return rule.condition is not None and len(ex.variables(rule.condition)) > 1
 
 
 def _may_end(rule: QueryRule, known: set[QueryRule]) -> bool:
-    """It works anew at every step, or it is new here and not about one event alone."""
+    """Whether the rule applies again at every step, or is new here and not about one event
+    alone."""
     alone = rule.condition is not None and len(ex.variables(rule.condition)) < 2
     return rule.kind in ALWAYS or (rule not in known and not alone)

@@ -1,4 +1,4 @@
-"""`why`: how far partial matches came, what ended them, and what missed by least."""
+"""`why`: how far partial matches came, what ended them, and the nearest misses."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from cereus.why.steps import StepCounter, most_read, rarest
 FEW = 5_000
 """With more matches than this, nearest misses are not looked for."""
 MOST_WORK, LEAST_WORK, MORE_WORK = 2_048, 256, 5
-"""How often the run that is explained may look up, in about a million steps each; and what all
-others may take together: a little, and so many times what that run has taken."""
+"""Limits on calls of `look_up`, one in about a million steps: for the run that is explained, and
+for all others together: LEAST_WORK, plus MORE_WORK times what that run has used."""
 
 
 def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
@@ -51,7 +51,7 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     with bounded(MOST_WORK) as work:
         run = Run.of(anatomy.query, events, centres=centres)
         known = list(islice(matched(run), FEW + 1))
-        total = _reported(anatomy, Tallies(events), len(known))
+        total = _reported(anatomy, events, len(known))
     few = len(known) <= FEW
     with bounded(LEAST_WORK + MORE_WORK * work.done):
         counter = StepCounter(anatomy, events, ending(known, events) if few else None)
@@ -76,13 +76,16 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
     )
 
 
-def _reported(anatomy: Anatomy, tallies: Tallies, count: int) -> int | float:
-    """How many matches a run reports, of which some were found; infinity beyond all floats."""
+def _reported(anatomy: Anatomy, events: EventTable, count: int) -> int | float:
+    """How many matches a run reports, given how many were found; infinity beyond all floats."""
+    if anatomy.empty:
+        rows: int = sum(batch.num_rows for batch in Run.of(anatomy.query, events).results())
+        return rows
     if not count:
         return 0
     if anatomy.reported is None and count <= FEW:
         return count
-    counted = tallies.of(anatomy.reported or anatomy.query)
+    counted = Tallies(events).of(anatomy.reported or anatomy.query)
     if counted.stopped:
         raise too_many_steps()
     return int(counted.total) if isfinite(counted.total) else counted.total
@@ -100,8 +103,8 @@ def _unseen_types(
 
 
 def _may_help(anatomy: Anatomy, counter: StepCounter) -> tuple[Loosened, ...]:
-    """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
-    these are the rules of the pattern up to it: without any other, still nothing does."""
+    """The rules that may bring a match if they alone are loosened. If nothing reaches a step, these
+    are the rules of the pattern up to it: loosening any other one would not help."""
     if counter.dead is None or not anatomy.chain:
         return anatomy.loosened
     rules = {each.rule for each in counter.loosened(counter.dead)}

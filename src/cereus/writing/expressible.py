@@ -1,5 +1,5 @@
-"""Rows of Arrow → values of Python, which does not have all of them: its times end with the year
-9999, and its texts are UTF-8."""
+"""Turns rows of Arrow into Python values. Python does not have all of them: its times end with the
+year 9999, and its texts are UTF-8."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AS_ARROW = "read the Arrow table: matches.table"
 
 @contextmanager
 def expressing(what: str, hint: str = AS_ARROW) -> Iterator[None]:
-    """Whatever Arrow or Python says inside is an error about values that cannot be expressed."""
+    """Turn errors of Arrow or Python inside into errors about values that cannot be expressed."""
     try:
         yield
     except (MemoryError, pa.ArrowCancelled):
@@ -43,13 +43,14 @@ def pandas_frame(table: pa.Table) -> Any:
 
 
 def shown_rows(rows: Rows) -> list[dict[str, Any]]:
-    """Rows for people: times that Python does not know are numbers, texts that are none bytes."""
+    """Rows for people: times that Python does not have become numbers, texts that are not UTF-8
+    become bytes."""
     return python_rows(expressible(rows))
 
 
 def expressible(rows: Rows) -> Rows:
-    """The same rows, with columns of times that Python does not know as the numbers they are, and
-    columns of texts that are not UTF-8 as their bytes."""
+    """The same rows. Columns of times that Python does not have become numbers, and columns of
+    texts that are not UTF-8 become bytes."""
     for place, column in enumerate(rows.columns):
         known = _known(column)
         if known.type != column.type:
@@ -58,7 +59,8 @@ def expressible(rows: Rows) -> Rows:
 
 
 def _known(column: Any) -> Any:
-    """A column that Python has all values of. Texts come first: to look at times reads them."""
+    """A column whose values Python has. Texts are checked first, since checking times reads
+    them."""
     for change, is_known in ((_bytes, _is_text), (_numbers, _is_time)):
         kind = _retyped(column.type, change)
         if kind != column.type and not is_known(column, kind):

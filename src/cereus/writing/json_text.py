@@ -9,10 +9,10 @@ from typing import Any
 
 
 def json_text(value: Any, *, default: Callable[[Any], Any] = str, **options: Any) -> str:
-    """The value as JSON. `default` makes something plain of what JSON has no form of."""
+    """The value as JSON. `default` converts values that JSON has no form for."""
     try:
         return json.dumps(value, allow_nan=False, default=default, **options)
-    except ValueError:  # which is rare: to look for such numbers first would take as long again
+    except ValueError:  # this is rare: looking for such numbers first would take as long again
         return json.dumps(finite(value), allow_nan=False, default=default, **options)
 
 

@@ -1,4 +1,4 @@
-"""Where results are written, and as what: read off the name."""
+"""Where results are written, and in which format: decided by the name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ WRITTEN = tuple(suffix for suffix, kind in SUFFIXES.items() if kind in FORMATS)
 FOLDER_FORMAT = "parquet"
 PART = re.compile(r"\.?(\d+-)?part-\d+[^/]*\.(parquet|csv|tsv|json|arrow|orc|txt|gz|zst|bz2|crc)")
 NOTES = re.compile(r"\.?_(SUCCESS|started_.*|committed_.*)(\.crc)?")
-"""Files in a folder of results: parts, complete or begun, and what Spark notes of them."""
+"""Files that may be in a folder of results: parts, complete or begun, and the notes of Spark."""
 NOTED = ("_temporary", "_spark_metadata", "_delta_log")
 VALUE = re.compile(r"[^.=]+=.*", re.DOTALL)
-"""Folders in one: what Spark and Delta note, and those of one value of a column (`name=INTC`)."""
+"""Folders that may be in one: the notes of Spark and Delta, and those of one value of a column
+(`name=INTC`)."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Target:
 
 
 def target_of(name: str, format: str | None = None) -> Target:
-    """The target that a name means; `format` is for names that do not tell it."""
+    """The target that a name means; `format` is for names that do not show it."""
     if format is not None and format not in FORMATS:
         raise CereusError(f"unknown format {format!r}", hint=did_you_mean(format, FORMATS))
     if name == STANDARD_OUTPUT:
@@ -105,7 +106,7 @@ def check_room(target: Target, inputs: Iterable[str], *, overwrite: bool) -> Non
 
 
 def make_room(target: Target) -> None:
-    """Remove what is there, which was allowed."""
+    """Remove what is there; this was allowed."""
     if target.standard_output or target.remote or not target.path.exists():
         return
     check_replaced(target)
@@ -116,8 +117,8 @@ def make_room(target: Target) -> None:
 
 
 def check_replaced(target: Target) -> None:
-    """What would be removed is a file, or a folder with nothing but results in it: a slip in a name
-    must not cost a folder of something else."""
+    """Check that only a file, or a folder of results, would be removed: a mistyped name must not
+    cost another folder."""
     path = target.path
     if path.is_dir():
         other = next(_no_results(path), None)
@@ -131,7 +132,7 @@ def check_replaced(target: Target) -> None:
 
 
 def _no_results(folder: Path) -> Iterator[str]:
-    """The names in a folder that neither Cereus nor Spark gives to what it writes."""
+    """The names in a folder that neither Cereus nor Spark gives to its output."""
     for path in folder.iterdir():
         name = path.name
         if path.is_symlink():
@@ -144,7 +145,7 @@ def _no_results(folder: Path) -> Iterator[str]:
 
 
 def need_directory(path: Path) -> None:
-    """There is a directory for a file, and it can be written to."""
+    """Check that the directory of a file exists and can be written to."""
     above = path.absolute().parent
     if not above.is_dir():
         raise CereusError(f"there is no directory {str(path.parent)!r}", hint="make it first")

@@ -14,7 +14,7 @@ import pyarrow.csv as csv
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError
 from cereus.sources.places import file_system
 from cereus.writing.expressible import expressing
 from cereus.writing.json_text import json_text
@@ -24,13 +24,13 @@ ROW_GROUP = 1 << 16
 
 
 class Writer(ABC):
-    """Writes record batches of one schema; a context that closes the file, and removes it if
-    something went wrong: half a result would look like a whole one."""
+    """Writes record batches of one schema. As a context it closes the file, and removes it after an
+    error: half a result would look like a whole one."""
 
-    def __init__(self, target: Target, schema: pa.Schema) -> None:
+    def __init__(self, target: Target, schema: pa.Schema, stream: Any) -> None:
         self.target = target
         self.schema = pa.schema([f.with_type(written_type(f.type)) for f in schema])
-        self.stream = opened(target)
+        self.stream = stream
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Rows with the columns of the schema, by name."""
@@ -42,7 +42,7 @@ class Writer(ABC):
         """Rows of the schema."""
 
     def finish(self) -> None:  # noqa: B027
-        """What is left to be written."""
+        """Write what is left."""
 
     def fitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Columns in the order and of the types of the schema."""
@@ -73,9 +73,7 @@ class Writer(ABC):
         """Close the file, and remove it."""
         with suppress(pa.ArrowException, OSError):
             self.finish()
-        self.stream.close()
-        if not (self.target.standard_output or self.target.remote):
-            self.target.path.unlink(missing_ok=True)
+        discard(self.target, self.stream)
 
 
 def written_type(kind: pa.DataType) -> pa.DataType:
@@ -112,13 +110,13 @@ def opened(target: Target) -> Any:
 
 
 def in_format(target: Target) -> AbstractContextManager[None]:
-    """What Arrow says inside is about values that a format does not have."""
+    """Turn errors of Arrow inside into errors about values that a format does not have."""
     others = "write an .arrow file, which holds everything, or compute something else of the column"
     return expressing(f"the rows have values that {target.format}", others)
 
 
 class _Kept:
-    """Standard output: closing it is up to others."""
+    """Standard output, which is not closed here."""
 
     closed = False
 
@@ -136,10 +134,10 @@ class _Kept:
 
 
 class ParquetOutput(Writer):
-    """Small batches are gathered, because each one written becomes a row group of its own."""
+    """Writes Parquet. Small batches are collected, because each one written becomes a row group."""
 
-    def __init__(self, target: Target, schema: pa.Schema) -> None:
-        super().__init__(target, schema)
+    def __init__(self, target: Target, schema: pa.Schema, stream: Any) -> None:
+        super().__init__(target, schema, stream)
         self._file = pq.ParquetWriter(self.stream, self.schema)
         self._waiting: list[pa.RecordBatch] = []
 
@@ -159,8 +157,8 @@ class ParquetOutput(Writer):
 
 
 class ArrowOutput(Writer):
-    def __init__(self, target: Target, schema: pa.Schema) -> None:
-        super().__init__(target, schema)
+    def __init__(self, target: Target, schema: pa.Schema, stream: Any) -> None:
+        super().__init__(target, schema, stream)
         # what comes out of a pipe has no end to look at first
         new = pa.ipc.new_stream if target.standard_output else pa.ipc.new_file
         self._file = new(self.stream, self.schema)
@@ -173,10 +171,10 @@ class ArrowOutput(Writer):
 
 
 class CsvOutput(Writer):
-    """Lists and structs, which CSV does not have, are written as JSON text."""
+    """Writes CSV. Lists and structs, which CSV does not have, are written as JSON text."""
 
-    def __init__(self, target: Target, schema: pa.Schema) -> None:
-        super().__init__(target, schema)
+    def __init__(self, target: Target, schema: pa.Schema, stream: Any) -> None:
+        super().__init__(target, schema, stream)
         flat = [f.with_type(pa.string()) if _is_nested(f.type) else f for f in self.schema]
         options = csv.WriteOptions(delimiter=target.delimiter)
         self._flat = pa.schema(flat)
@@ -191,7 +189,7 @@ class CsvOutput(Writer):
 
 
 class JsonOutput(Writer):
-    """One object per line."""
+    """Writes JSON lines: one object per line."""
 
     def put(self, rows: pa.RecordBatch) -> None:
         lines = (as_json(row) + "\n" for row in rows.to_pylist())
@@ -211,13 +209,22 @@ def writer(target: Target, schema: pa.Schema) -> Writer:
     if target.folder:
         target.path.mkdir(parents=True, exist_ok=True)
         target = target.part(_parts(target.path))
+    stream = opened(target)
     try:
         with in_format(target):
-            return WRITERS[target.format](target, schema)
-    except DataError:  # it has been opened
+            return WRITERS[target.format](target, schema, stream)
+    except BaseException:
+        discard(target, stream)
+        raise
+
+
+def discard(target: Target, stream: Any) -> None:
+    """Close a file, and remove it."""
+    try:
+        stream.close()
+    finally:
         if not (target.standard_output or target.remote):
             target.path.unlink(missing_ok=True)
-        raise
 
 
 def write_table(target: Target, table: pa.Table) -> None:
@@ -229,7 +236,7 @@ def write_table(target: Target, table: pa.Table) -> None:
 
 
 def _parts(folder: Path) -> int:
-    """How many parts there are in a folder: the number of the next."""
+    """The number of parts in a folder, which is the number of the next one."""
     return sum(1 for _ in folder.glob("part-*"))
 
 

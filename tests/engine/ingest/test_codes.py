@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.letters import add_codes
+from cereus.engine.ingest.substreams import ascending
 
 KINDS = [
     pa.string(),
@@ -136,7 +137,7 @@ def test_positions_count_on_from_batch_to_batch(batches: list[list[int]]) -> Non
 @given(values=st.lists(st.integers(-3, 3), max_size=20), before=st.sampled_from([0, 1, 4095, 4096]))
 def test_an_order_is_seen_wherever_it_breaks(values: list[int], before: int) -> None:
     array = np.array([-4] * before + values, np.int64)
-    assert codes.ascending(array) == all(a <= b for a, b in pairwise(array.tolist()))
+    assert ascending(array) == all(a <= b for a, b in pairwise(array.tolist()))
 
 
 @given(sizes=st.lists(st.integers(0, 4), max_size=8))

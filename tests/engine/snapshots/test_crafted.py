@@ -21,7 +21,7 @@ from tests.engine.snapshots.cases import CASES
 from tests.volume import volume
 
 ROOT = Path(__file__).parents[3]
-STATES = volume(300, 1_500)
+STATES = volume(100, 1_500)
 
 
 def test_a_crafted_state_never_crashes() -> None:

@@ -58,7 +58,7 @@ def test_what_cannot_be_better_stays() -> None:
 def test_bounds_are_never_worse_and_pairs_stay_the_same(values: bool) -> None:
     draw = random.Random(30 + values)
     improved = 0
-    for _ in range(volume(30, 80)):
+    for _ in range(volume(15, 80)):
         each = expression(draw, draw.randint(3, 15))
         found = optimise(each, values=values, patience=2)
         before, after = found.bounds_before, found.bounds_after
@@ -69,7 +69,7 @@ def test_bounds_are_never_worse_and_pairs_stay_the_same(values: bool) -> None:
         for _ in range(3):
             stream = events(draw, draw.randint(1, 10))
             assert pairs(found.before, stream, values) == pairs(found.after, stream, values)
-    assert improved > volume(30, 80) // 5
+    assert improved > volume(15, 80) // 5
 
 
 def pairs(each: EventExpression, stream: Events, values: bool) -> list[tuple[int, int]]:
@@ -79,7 +79,7 @@ def pairs(each: EventExpression, stream: Events, values: bool) -> list[tuple[int
 
 def test_the_steps_lead_from_before_to_after_by_equivalences() -> None:
     draw = random.Random(33)
-    for _ in range(volume(15, 40)):
+    for _ in range(volume(8, 40)):
         found = optimise(expression(draw, draw.randint(3, 9)), patience=2)
         at = found.before
         for step in found.steps:

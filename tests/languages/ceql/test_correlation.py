@@ -17,7 +17,7 @@ from tests.volume import volume
 from . import correlated, strategies
 from .harness import ALWAYS, assert_agrees, compiled, positions, rows, sizes, spelled
 
-BLOCKS, SEEDS = 10, volume(6, 32)
+BLOCKS, SEEDS = 10, volume(3, 32)
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
@@ -62,7 +62,7 @@ CHOSEN_BY_KERNEL = (Strategy.NEXT, Strategy.LAST, Strategy.ANY, Strategy.MAX)
 @pytest.mark.parametrize("strategy", CHOSEN_BY_KERNEL)
 def test_random_correlated_queries_under_a_strategy(strategy: Strategy) -> None:
     """Chunks of one match and frequent sweeps: choices are made again, and start over midway."""
-    for seed in range(120_000, 120_000 + volume(6, 20)):
+    for seed in range(120_000, 120_000 + volume(3, 20)):
         draw = Random(seed)
         case = correlated.case(draw)
         chosen = parse(to_text(replace(case.query, strategy=strategy)))
@@ -104,7 +104,7 @@ def test_without_a_window_a_configuration_holds_its_best_partial_match_only(stra
 @pytest.mark.parametrize("block", range(4))
 def test_how_the_stream_is_cut_makes_no_difference(block: int) -> None:
     """Random cuts, with a snapshot taken and restored at one of them."""
-    for seed in range(50_000 + block * 60, 50_000 + block * 60 + volume(8, 20)):
+    for seed in range(50_000 + block * 60, 50_000 + block * 60 + volume(4, 20)):
         draw = Random(seed)
         case = correlated.case(draw)
         query = compiled(case.query, case.stream)
@@ -122,7 +122,7 @@ def test_how_the_stream_is_cut_makes_no_difference(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(4))
 def test_counting_is_as_many_as_listing(block: int) -> None:
-    for seed in range(90_000 + block * 150, 90_000 + block * 150 + volume(6, 18)):
+    for seed in range(90_000 + block * 150, 90_000 + block * 150 + volume(3, 18)):
         case = correlated.case(Random(seed))
         query = compiled(case.query, case.stream)
         for events in case.streams:

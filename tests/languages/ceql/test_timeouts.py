@@ -171,8 +171,8 @@ def test_it_prints_is_explained_and_translates_to_no_other_language() -> None:
     text = f"{STEPS} WITH TIMEOUTS"
     assert parse(to_text(parse(text))) == parse(text)
     query = cereus.compile(text, stream=STREAM)
-    assert "what was begun" in query.explain(ORDERS.schema)
-    assert "not completed" in query.words()
+    assert "partial matches whose window has passed" in query.explain(ORDERS.schema)
+    assert "partial matches that are not complete" in query.words()
     with pytest.raises(RefusedError, match="WITH TIMEOUTS"):
         translated(query.compiled, "sremo")
 

@@ -149,7 +149,7 @@ def most_rows(text: str) -> int:
 @pytest.mark.usefixtures("leaping")
 @pytest.mark.parametrize("block", range(4))
 def test_extreme_values_have_the_matches_of_the_definition(block: int) -> None:
-    for seed in range(block, volume(80, 320), 4):
+    for seed in range(block, volume(40, 320), 4):
         draw = Random(seed)
         text = drawn_clause(draw)
         table = drawn_table(draw, draw.choice([5, 9, most_rows(text)]))

@@ -62,14 +62,14 @@ def keyed_table(draw: Random, rows: int) -> pa.Table:
 def test_looking_up_rows_of_a_key_changes_no_answer(
     block: int, leaping: pytest.MonkeyPatch
 ) -> None:
-    for seed in range(block, 4 * volume(20, 50), 4):
+    for seed in range(block, 4 * volume(7, 50), 4):
         draw = Random(seed)
         text, table = drawn_clause(draw), keyed_table(draw, draw.choice([60, 200, 500]))
         assert differences(text, [table], leaping) == [], (seed, text)
 
 
 def test_what_is_looked_up_is_what_the_definition_gives(leaping: pytest.MonkeyPatch) -> None:
-    for seed in range(volume(30, 80)):
+    for seed in range(volume(10, 80)):
         draw = Random(seed)
         text, table = drawn_clause(draw), keyed_table(draw, 60)
         assert by_start(emitted(text, table)) == by_start(by_definition(text, table)), (seed, text)

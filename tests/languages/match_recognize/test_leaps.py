@@ -175,7 +175,7 @@ def none_alike(tables: SlotTables, _: RowTables) -> Alike:
 
 @pytest.mark.parametrize("block", range(4))
 def test_leaping_changes_no_answer(block: int, leaping: pytest.MonkeyPatch) -> None:
-    for seed in range(block, 4 * volume(12, 50), 4):
+    for seed in range(block, 4 * volume(6, 50), 4):
         draw = Random(seed)
         text, table = drawn_clause(draw), drawn_table(draw, draw.choice([60, 200, 500]))
         found = emitted(text, table)
@@ -240,7 +240,7 @@ def test_a_limit_ends_starts_that_read_many_rows(leaping: pytest.MonkeyPatch) ->
 def test_alternatives_as_one_state_change_no_answer(
     block: int, leaping: pytest.MonkeyPatch
 ) -> None:
-    for seed in range(block, 2 * volume(15, 80), 2):
+    for seed in range(block, 2 * volume(8, 80), 2):
         draw = Random(1_000 + seed)
         text, table = drawn_apart(draw), drawn_table(draw, draw.choice([60, 120, 250]))
         found = emitted(text, table)
@@ -259,7 +259,7 @@ def by_definition(text: str, table: pa.Table) -> list[dict[str, Any]]:
 def test_what_is_found_by_leaping_is_what_the_definition_gives(
     leaping: pytest.MonkeyPatch,
 ) -> None:
-    for seed in range(volume(20, 50)):
+    for seed in range(volume(10, 50)):
         draw = Random(seed)
         text, table = drawn_clause(draw), drawn_table(draw, 70)
         if "{" not in text:
@@ -270,7 +270,7 @@ def test_loops_that_go_several_ways_are_what_the_definition_gives(
     leaping: pytest.MonkeyPatch,
 ) -> None:
     """On few rows: the reference tries every way, twice as many with each row."""
-    for seed in range(volume(30, 200)):
+    for seed in range(volume(15, 200)):
         draw = Random(seed)
         text, table = drawn_clause(draw, OF_WAYS), drawn_table(draw, 11)
         assert by_start(emitted(text, table)) == by_start(by_definition(text, table)), text
@@ -305,7 +305,7 @@ def test_leaping_over_counted_rounds_changes_no_answer(
     pattern: str, leaping: pytest.MonkeyPatch
 ) -> None:
     """With rounds as copies of states, which are read row by row."""
-    for seed in range(volume(6, 30)):
+    for seed in range(volume(3, 30)):
         draw = Random(seed)
         text, table = drawn_clause(draw, (pattern,)), drawn_table(draw, draw.choice([60, 200]))
         found = emitted(text, table)
@@ -327,7 +327,7 @@ def test_many_rounds_that_rows_decide_may_be_counted(
     """By runs that count, and by sets of states."""
     conditions = {"a": "x > 5", "b": "y > 3 OR x > 5", "c": "x < 6 OR y > 50", "d": "x < 8"}
     defined = ", ".join(f"{v} AS {conditions[v]}" for v in sorted(names(pattern)))
-    for seed in range(volume(4, 20)):
+    for seed in range(volume(2, 20)):
         draw = Random(seed)
         rows = draw.choice(("ONE ROW PER MATCH", "ALL ROWS PER MATCH"))
         text = f"""MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(ts) AS f,
@@ -341,7 +341,7 @@ def test_many_rounds_that_rows_decide_may_be_counted(
 
 
 @pytest.mark.usefixtures("leaping")
-@pytest.mark.parametrize("before", ["", "a b*?"])
+@pytest.mark.parametrize("before", ["", pytest.param("a b*?", marks=pytest.mark.long)])
 def test_a_row_may_begin_more_runs_than_there_is_room_for(before: str) -> None:
     """Arrays of runs grow before they are written to. They did not where runs begin, nor behind a
     leap, and the process died. There is room for 256 at first."""

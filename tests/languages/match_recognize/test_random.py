@@ -85,7 +85,7 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=volume(18, 54))
+@settings(SETTINGS, max_examples=volume(9, 54))
 @given(data=st.data())
 def test_the_engine_emits_what_the_reference_emits(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -95,7 +95,7 @@ def test_the_engine_emits_what_the_reference_emits(pool: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("pool", ["slots", "aggregates", "search"])
-@settings(SETTINGS, max_examples=volume(9, 54))
+@settings(SETTINGS, max_examples=volume(5, 54))
 @given(data=st.data())
 def test_rounds_that_are_counted_are_as_copies(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -106,7 +106,7 @@ def test_rounds_that_are_counted_are_as_copies(pool: str, data: st.DataObject) -
     assert counted == comparable(emitted(text, table)), text
 
 
-@settings(SETTINGS, max_examples=volume(9, 27))
+@settings(SETTINGS, max_examples=volume(5, 27))
 @given(data=st.data())
 def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     """However few rows are a piece, and however few of its rows are read together."""
@@ -129,7 +129,7 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     assert found == emitted(text, table), text
 
 
-@settings(SETTINGS, max_examples=volume(9, 27))
+@settings(SETTINGS, max_examples=volume(5, 27))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = emitted(text, table, finding.Path.ROWS)
@@ -146,7 +146,7 @@ WINDOWS = (
 )
 
 
-@settings(SETTINGS, max_examples=volume(15, 55))
+@settings(SETTINGS, max_examples=volume(8, 55))
 @given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
 def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     text: str, table: pa.Table
@@ -215,7 +215,7 @@ def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) 
     assert read == [2 * ROWS_WITHOUT_B // 10, 2 * ROWS_WITHOUT_B]
 
 
-@settings(SETTINGS, max_examples=volume(9, 27))
+@settings(SETTINGS, max_examples=volume(5, 27))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = emitted(text, table)

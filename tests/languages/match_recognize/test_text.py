@@ -254,7 +254,7 @@ def test_an_alias_names_all_columns_or_none() -> None:
 
 
 def test_a_clause_needs_a_table() -> None:
-    with pytest.raises(QueryError, match="stands behind a table"):
+    with pytest.raises(QueryError, match="must follow a table"):
         cereus.sql(f"SELECT * FROM {clause()}")
 
 

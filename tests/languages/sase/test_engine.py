@@ -359,7 +359,7 @@ def test_explain_says_what_waits_and_why_values_are_in_states() -> None:
     assert "never match" not in waiting
     text = "PATTERN SEQ(~B b, A+ a[]) WHERE b.x > a[1].x WITHIN 2 seconds"
     leading = explain(plan_of(block(text)), SaseDescription())
-    assert "values: ~b speaks of a window whose end is not known" in leading
+    assert "values: ~b is about a window whose end is not known" in leading
 
 
 def test_explain_shows_what_must_not_have_come() -> None:

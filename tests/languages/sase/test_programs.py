@@ -109,7 +109,7 @@ def pieces(draw: Random, whole: pa.Table) -> list[pa.Table]:
 
 def test_random_texts_of_two_queries_equal_the_reference() -> None:
     matches = [0, 0]
-    for seed in range(volume(30, 80)):
+    for seed in range(volume(15, 80)):
         draw = Random(seed)
         texts, stream = program(draw), events(draw)
         for output, rows in enumerate(expected(texts, stream), 1):
@@ -131,7 +131,7 @@ def pushed(query: cereus.Query, draw: Random, whole: pa.Table) -> Rows:
 
 def test_how_a_stream_is_cut_and_saved_makes_no_difference() -> None:
     matches = 0
-    for seed in range(volume(15, 40)):
+    for seed in range(volume(8, 40)):
         draw = Random(seed)
         texts, stream = program(draw), events(draw)
         rows = pushed(compiled(texts, 2), draw, table(stream))
@@ -142,7 +142,7 @@ def test_how_a_stream_is_cut_and_saved_makes_no_difference() -> None:
 
 def test_without_times_places_make_the_order() -> None:
     matches = 0
-    for seed in range(1000, 1000 + volume(15, 40)):
+    for seed in range(1000, 1000 + volume(8, 40)):
         draw = Random(seed)
         texts, stream = program(draw), events(draw)
         if any("seconds" in text for text in texts):
@@ -167,7 +167,7 @@ def told_with_time(query: cereus.Query, events: pa.Table) -> Rows:
 
 def test_keys_split_every_query_of_a_text() -> None:
     matches = 0
-    for seed in range(volume(15, 40)):
+    for seed in range(volume(8, 40)):
         draw = Random(seed)
         texts, stream = program(draw), events(draw, 12)
         keys = [draw.choice("uv") for _ in stream]

@@ -107,8 +107,8 @@ def test_it_prints_and_is_explained() -> None:
     tree = parse(f"{STEPS} RETURN a.x")
     assert parse(to_text(tree)) == tree
     made = cereus.compile(STEPS, dialect="sase", stream=STREAM)
-    assert "what was begun" in made.explain(ORDERS.schema)
-    assert "not completed" in made.words()
+    assert "partial matches whose window has passed" in made.explain(ORDERS.schema)
+    assert "partial matches that are not complete" in made.words()
 
 
 # ---------------------------------------------------------------- against the definition

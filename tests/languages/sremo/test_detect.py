@@ -95,5 +95,5 @@ def test_limit_and_count() -> None:
 def test_explain_says_that_no_match_is_made() -> None:
     asked = cereus.compile("DETECT any({A:} -> r, {C: x > r.x}) WITHIN 5 EVENTS", dialect="sremo")
     said = asked.explain(SCHEMA)
-    assert "once, with the latest start; none of them is made" in said
+    assert "once, with the latest start; no match is listed" in said
     assert "with registers: at most 1 value" in said

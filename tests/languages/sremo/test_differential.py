@@ -19,9 +19,9 @@ from tests.volume import volume
 from .random_queries import SCHEMA, Events, absence, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, volume(6, 18)
-CHAINS = volume(40, 120)
-COMPILED = volume(120, 400)
+BLOCKS, PER_BLOCK = 16, volume(3, 18)
+CHAINS = volume(20, 120)
+COMPILED = volume(60, 400)
 
 
 def expected(asked: ParsedQuery, stream: Events) -> list[tuple[int, ...]]:
@@ -99,7 +99,7 @@ def test_the_random_queries_take_every_way_through_the_engine() -> None:
 
 def test_a_snapshot_goes_on_where_it_was_taken() -> None:
     random = Random(7)
-    for _ in range(volume(20, 60)):
+    for _ in range(volume(10, 60)):
         asked, stream = query(random), events(random)
         whole = cereus.compile(to_text(asked), dialect="sremo", stream=STREAM)
         recognizer = whole.recognizer(schema=SCHEMA)

@@ -65,7 +65,7 @@ def test_clauses_in_any_order() -> None:
         ("{A:} {B:}", "between two expressions"),
         ("BUY", "an event stands in braces: {BUY:}"),
         ("{A:", "never closed"),
-        ("({A:} . {B:}) -> r", "stands right behind it"),
+        ("({A:} . {B:}) -> r", "stands right after it"),
         ("{A:}[2..4]", "a window counts from 1"),
         ("{A:}[1..0]", "at least 1"),
         ("{A:} WITHIN 5", "needs a unit"),

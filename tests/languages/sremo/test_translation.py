@@ -75,7 +75,7 @@ def found(text: str, dialect: str, stream: Events) -> list[list[int]]:
 def test_ceql_as_sremo(text: str, expected: str) -> None:
     assert sremo_text.to_text(as_sremo(ceql.parse(text))) == expected
     random = Random(text)
-    for _ in range(volume(8, 20)):
+    for _ in range(volume(4, 20)):
         stream = events(random)
         assert found(text, "ceql", stream) == found(expected, "sremo", stream)
 
@@ -149,7 +149,7 @@ def test_sremo_as_ceql(text: str, expected: str) -> None:
 
 def test_sremo_as_ceql_where_it_can_be_said() -> None:
     random, said = Random(5), 0
-    for _ in range(volume(200, 600)):
+    for _ in range(volume(100, 600)):
         asked = query(random, 2, simple=True)
         try:
             other = ceql.to_text(as_ceql(asked))
@@ -166,7 +166,7 @@ def test_sremo_as_ceql_where_it_can_be_said() -> None:
         ]
         assert rows[0] == rows[1], (text, other, stream)
         said += 1
-    assert said > volume(200, 600) // 10
+    assert said > volume(100, 600) // 10
 
 
 @pytest.mark.parametrize("name", CEQL)

@@ -109,6 +109,15 @@ def test_counts_live(events: pa.Table) -> None:
         assert Counter(map(repr, found.rows)) == Counter(map(repr, expected.to_pylist()))
 
 
+@pytest.mark.parametrize("size", [80, 1100])  # 2**80 and infinitely many
+def test_counts_of_matches_fit_the_column_of_spark(size: int) -> None:
+    query = cereus.compile("SELECT COUNT(*) WHERE A+", stream=cereus.Stream(time="ts"))
+    stream = Stream(recipe_of(query, ticks(1).schema), 2)
+    stream.run([ticks(*range(size)), ticks(size + 3)])
+    assert len(stream.rows) >= size
+    assert 2**32 < stream.total("matches") < 2**63
+
+
 # ---------------------------------------------------------------- late events
 
 

@@ -148,6 +148,13 @@ def test_a_query_is_underlined_where_it_stands(write: Write) -> None:
     assert problem.line == line_of(text, "WHERE SELL AS a ; ;")
 
 
+def test_a_source_with_a_key_of_a_stream_is_told_where_it_belongs(write: Write) -> None:
+    change = ("[sources.orders]", '[sources.orders]\ntime = "ts"')
+    (problem,) = refused(write(changed(MARKET, change))).problems
+    assert "sources.orders.time" in problem.message
+    assert '[streams.some_name], source = "orders"' in str(problem.hint)
+
+
 def test_names_in_queries_are_checked_against_the_files(write: Write) -> None:
     change = ("AS b PARTITION", "AS b FILTER b[prize > 3] PARTITION")
     (problem,) = refused(write(changed(MARKET, change))).problems

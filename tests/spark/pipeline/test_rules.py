@@ -158,7 +158,7 @@ text = "SELECT * WHERE pair"
 from = "x"
 format = "console"
 """
-    with pytest.raises(PipelineError, match="what became of rules: no events"):
+    with pytest.raises(PipelineError, match="reports on rules: rows for a sink"):
         Pipeline.load(write(TEXT + query.format("alerts_changes")))
     with pytest.raises(PipelineError, match="live, no query can read them"):
         Pipeline.load(write(changed(TEXT, LIVE) + query.format("alerts")))

@@ -236,7 +236,7 @@ def test_matches_told_after_their_time_are_not_read_live(write: Write) -> None:
     assert (
         Pipeline.load(write(text)).queries["pair"].compiled.emits_late
     )  # of history they are read
-    with pytest.raises(PipelineError, match="told after their time") as raised:
+    with pytest.raises(PipelineError, match="emitted after their time") as raised:
         Pipeline.load(write(changed(text, LIVE)))
     assert raised.value.problems[0].key == ("queries", "again", "from")
 

@@ -1,1 +1,1 @@
-"""What automata remember of events: values in slots of the kernel, or in states."""
+"""What automata remember about events: values in slots of the kernel, or in states."""

@@ -17,7 +17,7 @@ from cereus.expr.python.evaluate import holds as is_true
 from cereus.expr.tree import Expression, variables
 
 THIS = "this event"
-"""In conditions: the event that must not occur. No variable has this name."""
+"""The name, in conditions, of the event that must not occur. No variable has this name."""
 
 
 # ---------------------------------------------------------------- by slots
@@ -39,8 +39,8 @@ class AbsentInSlots(NamedTuple):
 
 @dataclass(frozen=True)
 class AbsenceFilter(WithoutAutomaton):
-    """The variables that conditions read hold the first event of a match, or nothing; its values
-    are in slots. A B whose conditions hold is one that occurs."""
+    """The automaton with slots. The variables that conditions read hold the first event of a match,
+    or nothing; its values are in slots. Only a B whose conditions hold counts."""
 
     number: int
     values: tuple[Value, ...]
@@ -88,7 +88,8 @@ class AbsenceFilter(WithoutAutomaton):
     def _decided(
         self, move: Move, phase: int, letter: Letter, bound: Label, marked: Label
     ) -> Iterator[Move]:
-        """The move if the event is a B, and if it is not, where that is seen by its values."""
+        """The move if the event is a B, and the move if it is not; both, if only its values can
+        tell."""
         occurs = self._occurs(letter, bound, marked)
         ways = {holding: self.after(phase, move, holding) for holding in (True, False)}
         all_bound = bound | marked
@@ -104,7 +105,7 @@ class AbsenceFilter(WithoutAutomaton):
                 yield move._replace(target=(after, move.target, all_bound), checks=checks)
 
     def _occurs(self, letter: Letter, bound: Label, marked: Label) -> Term | bool:
-        """Whether the event is a B: known from its letter, or a term that says it."""
+        """Whether the event is a B: known from its letter, or a term that decides it."""
         if letter & self.mask:
             return True
         terms: list[Term] = []
@@ -112,7 +113,7 @@ class AbsenceFilter(WithoutAutomaton):
             if letter >> kind.bit & 1:
                 terms_here = [c.term for c in kind.conditions if c.reads <= bound | marked]
                 if not terms_here:
-                    return True  # true of no events
+                    return True  # true for no events
                 terms.append(reduce(lambda a, b: Term("and", (a, b)), terms_here))
         if not terms:
             return False
@@ -136,9 +137,9 @@ class AbsentByValues(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueAbsence(WithoutAutomaton):
-    """The same for any conditions: states remember what is read of events of φ and of the B's
-    that came in between. A B does no harm if a condition fails for one event of φ, which may come
-    later, so that this is decided where φ accepts.
+    """The automaton for any conditions: states remember the values of events of φ and of the B's
+    that came in between. A B does no harm if a condition fails for one event of φ. That event may
+    come later, so this is decided where φ accepts.
 
     A state is (phase, a state of φ, the rows of every variable, the B's that lie between, those
     since the last event that was marked).
@@ -202,7 +203,7 @@ class ValueAbsence(WithoutAutomaton):
         )
 
     def _harms(self, kind: int, row: Row, rows: tuple[frozenset[Row], ...]) -> bool:
-        """Whether all conditions on a B hold, each of every event that it reads."""
+        """Whether all conditions on a B hold for every event that they read."""
         return all(self._holds(condition, row, rows) for condition in self._flat[kind])
 
     def _holds(self, condition: Expression, row: Row, rows: tuple[frozenset[Row], ...]) -> bool:

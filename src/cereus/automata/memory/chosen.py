@@ -1,10 +1,10 @@
-"""A strategy inside a pattern around a part whose events are compared: the kernel chooses.
+"""A strategy inside a pattern, around a part whose events are compared: the kernel chooses.
 
-`NEXT(a ; b FILTER a.x = b.x)` keeps, of all complex events of the part that begin their evaluation
-at one event and end it at another, the best one. What the runs of the part remember is in slots, so
-no state can follow all of them; but runs that agree on state and slots have the same future, and of
-these only the best can be chosen. So one more slot says where the part was begun, and the kernel
-does the rest (`engine.kernel.scopes`).
+`NEXT(a ; b FILTER a.x = b.x)` keeps the best of all complex events of the part that begin their
+evaluation at one event and end it at another. What the runs of the part remember is in slots, so no
+state can follow all of them. But runs that agree on state and slots have the same future, so only
+the best of them can be chosen. So one more slot says where the part was begun, and the kernel does
+the rest (`engine.kernel.scopes`).
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ from cereus.state.classes import state_class
 
 EARLIEST, LATEST, LARGEST, LARGEST_OF_ALL = "earliest", "latest", "largest", "largest of all"
 LATEST_FROM_THERE = "latest from there"
-"""Which of two complex events is better: the one with the earliest event that they do not share, or
-the one with the latest, or the one that contains the other. `largest of all`: a match of any scope
-may contain another where they end; each has its first event as its scope. `latest from there`: only
-one that begins no sooner is better than another."""
+"""How the better of two complex events is found: the one with the earliest event that they do not
+share, or the one with the latest, or the one that contains the other. `largest of all`: a match of
+any scope may contain another where they end; the scope of each is its first event. `latest from
+there`: only one that begins no sooner can be better."""
 MOST_NESTED = 4
-"""So many of these parts may stand inside each other: the kernel has room for no more, but for one
-around all of a pattern."""
+"""How many of these parts may stand inside each other. The kernel has room for this many, and for
+one around a whole pattern."""
 ENTERED, BEGUN, COMPLETE = 0, 1, 2
 
 
 class Begins(StrEnum):
-    """Which event begins a scope: the first that the part reads, or the first that it marks. The
-    latter, where no match is better than one that begins at another event.
+    """Which event begins a scope: the first that the part reads, or the first that it marks. It is
+    the latter if no match is better than one that begins at another event.
 
     Evaluation of a part may also begin `anywhere`, at every event: then all that it reads is one
-    scope, and a match competes with those that begin no sooner than it does."""
+    scope, and a match competes with those that begin no sooner than it does.
+    """
 
     READING = "reading"
     MARKING = "marking"
@@ -62,8 +63,8 @@ class Entered(NamedTuple):
 
 @dataclass(frozen=True)
 class ChosenInSlots(Automaton):
-    """The best match of the body. A state is (a stage, a state of the body); with `rivals`, one
-    that has not begun says so.
+    """Keeps the best match of the body. A state is (a stage, a state of the body); with `rivals`, a
+    state that has not begun says so.
 
     The first event that is read begins the scope, or the first that is marked; one that satisfies
     no atom can be left out. The last one is marked, and leads to a stage that nothing leaves.
@@ -110,7 +111,7 @@ class ChosenInSlots(Automaton):
         return marks(move.label) if self.begins is Begins.MARKING else letter > 0
 
     def _begin(self, letter: Letter) -> str:
-        """How the scope is noted: if all matches that can begin at this event mark it, they leave
+        """How the scope is noted. If all matches that can begin at this event mark it, they leave
         the window together, and none of them has to outlive it."""
         if self.begins is not Begins.READING:
             return "ordinal"

@@ -1,7 +1,7 @@
-"""Events that are compared with one event before them: windows of a part of a pattern, gaps between
-events, and events of a repetition with the one before.
+"""Compares events with one earlier event: for windows of a part of a pattern, gaps between events,
+and events of a repetition with the one before.
 
-All remember values of one event, and compare later events with it. `…InSlots` have them in slots of
+All remember values of one event, and compare later events with it. `…InSlots` keep them in slots of
 the kernel, `…ByValues` in their states.
 """
 
@@ -22,15 +22,15 @@ from cereus.expr.python.evaluate import holds as is_true
 from cereus.expr.tree import Expression
 
 BEFORE, NOW = "before", "now"
-"""In conditions: the event that is remembered, and the one at hand."""
+"""The names, in conditions, of the remembered event and the event at hand."""
 LEFT, NEXT = "‹", "›"
-"""Hidden variables: events whose distance to the next one counts, and the next ones."""
+"""Hidden variables: the events whose distance to the next one counts, and the next ones."""
 NOTHING_YET, REMEMBERED, OVER = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class FirstMarked(Automaton):
-    """The first event that is marked also gets a variable. A state is (it has come, a state)."""
+    """Gives the first marked event one more variable. A state is (whether it has come, a state)."""
 
     body: Automaton
     variable: str
@@ -61,7 +61,8 @@ class FirstMarked(Automaton):
 
 @dataclass(frozen=True)
 class DistanceFilter(Automaton):
-    """A state is (a state of the body, a stage, the remembered value if states have it)."""
+    """The common part. A state is (a state of the body, a stage, the remembered value if states
+    keep it)."""
 
     body: Automaton
 
@@ -76,7 +77,7 @@ class DistanceFilter(Automaton):
 
     @abstractmethod
     def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
-        """The move, which now remembers the event."""
+        """The move, with an update that remembers the event."""
 
     @abstractmethod
     def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
@@ -138,7 +139,7 @@ class ByValues(DistanceFilter):
 
 
 class InnerWindow(DistanceFilter):
-    """`(φ) WITHIN 5 minutes`: every event with the first one."""
+    """`(φ) WITHIN 5 minutes`: compares every event with the first one."""
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         inner, stage, memory = state
@@ -155,7 +156,8 @@ class InnerWindow(DistanceFilter):
 
 
 class Gap(DistanceFilter):
-    """`φ ;[5 minutes] ψ`, `φ+[5 minutes]`: an event marked NEXT with the last one marked LEFT."""
+    """`φ ;[5 minutes] ψ`, `φ+[5 minutes]`: compares an event marked NEXT with the last one marked
+    LEFT."""
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         inner, stage, memory = state
@@ -176,8 +178,8 @@ class Gap(DistanceFilter):
 
 @dataclass(frozen=True)
 class Successive(DistanceFilter):
-    """`φ FILTER b.x > prev(b.x)`: each event of a variable with the one before it. The first has
-    none, and nothing is asked of it."""
+    """`φ FILTER b.x > prev(b.x)`: compares each event of a variable with the one before it. The
+    first event has none before it and always passes."""
 
     variable: str
 
@@ -205,8 +207,8 @@ class InnerWindowByValues(InnerWindow, ByValues):
 
 class GapInSlots(Gap, InSlots):
     def slots(self, state: Any) -> Slots:
-        """The slot is kept where a round has ended, complete or not: both are one state then, and a
-        match is found in one way."""
+        """The slots. The slot is kept where a round has ended, complete or not: both are one state
+        then, and a match is found in one way."""
         below = self.body.slots(state[0])
         return below | self.remembered if state[1] == REMEMBERED else below
 
@@ -218,7 +220,7 @@ class GapByValues(Gap, ByValues):
 @dataclass(frozen=True)
 class SuccessiveInSlots(InSlots, Successive):
     def slots(self, state: Any) -> Slots:
-        """As for gaps: what has ended and what goes on are one state."""
+        """The slots. As for gaps, runs that have ended and runs that go on are in one state."""
         below = self.body.slots(state[0])
         return below | self.remembered if state[1] == REMEMBERED else below
 
@@ -230,7 +232,7 @@ class SuccessiveByValues(ByValues, Successive):
 
 @dataclass(frozen=True)
 class Unspaced(Wrapped):
-    """A part whose distances are not looked at: only its hidden variables are taken off."""
+    """A part whose distances are not checked: only its hidden variables are removed."""
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         for move in self.body.moves(state, letter):
@@ -243,7 +245,7 @@ class Unspaced(Wrapped):
 @dataclass(frozen=True)
 class InnerEventWindow(Wrapped):
     """`(φ) WITHIN 5 EVENTS`: a state is (how many positions since the first marked event, a state).
-    What is too far away is counted no further."""
+    Positions beyond the window are not counted further."""
 
     size: int
 
@@ -265,7 +267,7 @@ class InnerEventWindow(Wrapped):
         return self.body.goes_on(state[1])
 
     def waits(self, state: Any) -> bool:
-        """Once an event is marked, whatever comes is counted."""
+        """Whether a run can wait: once an event is marked, every event is counted."""
         count, inner = state
         return not count and self.body.waits(inner)
 

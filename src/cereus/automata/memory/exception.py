@@ -1,9 +1,9 @@
-"""`φ UNLESS ψ` where ψ compares events: ψ is watched by itself, and runs of φ ask about it.
+"""`φ UNLESS ψ` where ψ compares events: ψ is watched separately, and runs of φ ask about it.
 
-A run of φ dies when ψ has matched on an interval since it began. Of all matches of ψ so far the one
-that began last decides. So the runs of ψ, begun at every event, are followed once for all runs of φ
-(`Watched`), and every event knows when the last of those that have matched began: a column like
-those that are compared. A run of φ keeps in a slot which event it began with (`UnlessInSlots`).
+A run of φ dies when ψ has matched on an interval since the run began. Of all matches of ψ so far,
+the one that began last decides. So the runs of ψ, begun at every event, are followed once for all
+runs of φ (`Watched`), and every event gets a column that says when the latest of the matches so far
+began. A run of φ keeps in a slot which event it began with (`UnlessInSlots`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from cereus.automata.model import (
 )
 
 BEGIN = frozenset({"begin"})
-"""Label of the first event that a run of ψ reads."""
+"""The label of the first event that a run of ψ reads."""
 WAITING, FOLLOWED, MATCHED = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Watched(Automaton):
-    """Runs of the body that begin at any event, and mark that event alone. One that has matched is
-    over: what it goes on to match has begun at the same event. A state is (a stage, a state of the
+    """Runs of the body that begin at any event, and mark only that event. A run that has matched is
+    over: any further match would begin at the same event. A state is (a stage, a state of the
     body)."""
 
     body: Automaton
@@ -70,15 +70,15 @@ class Watched(Automaton):
 
 
 class WatchedPart(NamedTuple):
-    """Something that is watched, and the column of the last beginning of what has matched."""
+    """A part that is watched, and the column that says when its latest match began."""
 
     automaton: Watched
     column: int
 
 
 class Watching(NamedTuple):
-    """All that is watched for a pattern, what others need first; and the column of an event's own
-    ordinal."""
+    """All watched parts of a pattern, those that others need first; and the column of an event's
+    own ordinal."""
 
     parts: tuple[WatchedPart, ...]
     ordinal: int
@@ -91,8 +91,8 @@ ENTERED, BEGUN = 0, 1
 class UnlessInSlots(Automaton):
     """`left UNLESS right`. A state is (a stage, a state of the left side).
 
-    What has matched stays matched, so that it is enough to ask when something is marked or
-    accepted; and then also those that only wait are asked, so that they do not pile up.
+    A match of the right side stays a match, so it is enough to check when something is marked or
+    accepted. Then runs that only wait are checked too, so that they do not pile up.
     """
 
     left: Automaton
@@ -123,7 +123,7 @@ class UnlessInSlots(Automaton):
             )
 
     def _not_since(self, begins: bool) -> Check:
-        """This run began after the last of those that have matched."""
+        """The check that this run began after the latest match of the right side did."""
         if begins:
             return Check(">", None, self.ordinal, self.column)
         return Check(">", self.begun, self.column)

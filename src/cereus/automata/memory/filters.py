@@ -37,7 +37,8 @@ from cereus.automata.model import (
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 UNSET, SET, MANY = 0, 1, 2
-"""Status of a side: nothing marked, one value decides, or (for `=`) several different values."""
+"""The status of a side: nothing is marked; one value decides; or (for `=`) there are several
+different values."""
 
 
 class Side(NamedTuple):
@@ -52,10 +53,10 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparisonFilter(Automaton):
-    """`body FILTER f(A) op g(B)`, true of every pair of events.
+    """`body FILTER f(A) op g(B)`, true for every pair of events.
 
-    What decides it is, of the side that came first, one value: for `<` the largest f(A), for `=`
-    the only one; for `!=` the set of all its values.
+    Of the side that came first, one value decides: for `<` the largest f(A), for `=` the only one;
+    for `!=` the set of all its values.
     """
 
     body: Automaton
@@ -88,7 +89,7 @@ class ComparisonFilter(Automaton):
     def slots(self, state: Any) -> Slots:
         inner, status = state
         if not self.body.goes_on(inner):
-            return self.body.slots(inner)  # nothing will be read any more
+            return self.body.slots(inner)  # nothing more will be read
         set_here = frozenset(self.slot(place) for place in (0, 1) if status[place] == SET)
         return set_here | self.body.slots(inner)
 
@@ -107,13 +108,14 @@ class ComparisonFilter(Automaton):
         return self.op == "!=" and self.sides[place].repeats
 
     def keeps_largest(self, place: int) -> bool:
-        """Whether the largest value of a side decides, not the smallest."""
+        """Whether the largest value of a side decides, and not the smallest."""
         return (self.op in ("<", "<=")) == (place == 0)
 
     def _marked(
         self, move: Move, status: tuple[int, int], marked: tuple[bool, bool]
     ) -> Iterator[Move]:
-        """The event is marked by one side or both: check it against the other, then keep it."""
+        """The moves for an event that one side or both mark: check it against the other side, then
+        keep it."""
         checks: list[Check] = []
         if all(marked):
             checks.append(Check(self.op, None, self.left.column, self.right.column))
@@ -157,9 +159,9 @@ class ComparisonFilter(Automaton):
 
 
 class Value(NamedTuple):
-    """What fills one hole of a term: of `variable`, the values in `column`; `how` is `set` for the
-    value of its only event, `first`, `last`, an extreme, a total, or `every` for the set of all its
-    values. `needed`: a slot has to keep it."""
+    """The value that fills one hole of a term: the values in `column` of `variable`. `how` is `set`
+    for the value of its only event, `first`, `last`, an extreme, a total, or `every` for the set of
+    all its values. `needed`: a slot has to keep it."""
 
     variable: str
     column: int
@@ -169,19 +171,19 @@ class Value(NamedTuple):
 
 SMALLER, GREATER = "smaller", "greater"
 EASIER = {"< int": SMALLER, "<= int": SMALLER, "> int": GREATER, ">= int": GREATER}
-"""Which values of the left side satisfy a comparison more easily."""
+"""The values of the left side that satisfy a comparison more easily."""
 _OPPOSITE = {SMALLER: GREATER, GREATER: SMALLER}
 Bound = frozenset[str]
-"""The variables that have an event, if a slot keeps something of them."""
+"""The variables that have an event, if a slot keeps some value of them."""
 
 
 @dataclass(frozen=True)
 class TermFilter(Automaton):
     """`body FILTER condition`: arithmetic, several variables, totals of a set.
 
-    The condition is a term with a hole for each of `values`. What came earlier is in slots, what
-    comes now is in columns. Of a variable whose values a later event is compared with, and which
-    has more than one event in its scope, the extremes are kept, or every value; one that is only
+    The condition is a term with a hole for each of `values`. Values of earlier events are in slots,
+    those of the event at hand in columns. If later events are compared with a variable that has
+    several events in its scope, its extremes are kept, or every value; a variable that is only
     totalled may have any number.
 
     Without totals, the condition is checked when the last of its variables is marked, so that
@@ -246,8 +248,9 @@ class TermFilter(Automaton):
         return Slot(True, self.number, place, is_set=is_set, easier=self._easier(place))
 
     def _easier(self, place: int) -> str:
-        """Where one side of a comparison is a value and nothing else, the other side is compared
-        with it; floats are kept as their bits, which are not in order."""
+        """Which values satisfy the condition more easily, where one side of a comparison is only
+        this value. Floats are kept as their bits, which are not in order, so nothing is known about
+        them."""
         op, (first, *others) = self.condition
         if self.values[place].how != "set" or op not in EASIER or len(others) != 1:
             return ""
@@ -259,13 +262,14 @@ class TermFilter(Automaton):
     # ------------------------------------------------------------ what is checked and kept
 
     def _ended(self, move: Move, bound: Bound, marked: Label, after: Bound) -> Iterator[Move]:
-        """Where the body accepts, the condition says whether this does."""
+        """The moves where the body accepts: the condition decides whether this automaton
+        accepts."""
         target = move.target
         single = {value.variable for value in self.values if value.how == "set"}
         if not self.body.accepts(target):
             yield move._replace(target=(target, after, False))
         elif not single <= after:
-            yield move._replace(target=(target, after, True))  # true of no events
+            yield move._replace(target=(target, after, True))  # true for no events
         else:
             term = self._term(bound, marked)
             yield _checked(move, holds(term))._replace(target=(target, after, True))
@@ -273,8 +277,8 @@ class TermFilter(Automaton):
                 yield _checked(move, fails(term))._replace(target=(target, after, False))
 
     def _checks(self, bound: Bound, marked: Label) -> Iterator[Check]:
-        """The condition, of all combinations of events that have the one that is marked. Of two
-        sets one is left out: planning allows no more where there is a third variable."""
+        """The condition, for all combinations of events that include the marked one. Of two sets
+        one is left out: planning allows no more where there is a third variable."""
         sets = [n for n, value in enumerate(self.values) if value.how == EVERY]
         ways = [self._ways(self.values[place].variable, bound, marked) for place in sets]
         others = self.names - {self.values[place].variable for place in sets}
@@ -285,7 +289,7 @@ class TermFilter(Automaton):
                 yield every(self.slot(before[0]), term) if before else holds(term)
 
     def _ways(self, variable: str, bound: Bound, marked: Label) -> tuple[bool, ...]:
-        """Whether a set is looked at as the event at hand, as what came before, or both."""
+        """Whether a set counts as the event at hand, as the earlier events, or both."""
         return tuple(now for now in (True, False) if variable in (marked if now else bound))
 
     def _term(self, bound: Bound, marked: Label, known: dict[int, Term] | None = None) -> Term:

@@ -1,9 +1,9 @@
-"""Conditions that are true of every event of a set if they are true of its extremes.
+"""Finds conditions that hold for every event of a set if they hold for its extremes.
 
-Where the values for which a condition is true lie side by side, a condition that holds for the
-least and for the greatest value of a set holds for those between: `a.price + b.price > 100`,
-`abs(a.time - b.time) < 5`. Rounding keeps the order, and what does not fit 64 bits (NULL) lies at
-an end, so this is exact.
+Suppose that the values for which a condition is true form an interval. Then a condition that holds
+for the least and for the greatest value of a set holds for those between: `a.price + b.price >
+100`, `abs(a.time - b.time) < 5`. Rounding keeps the order, and what does not fit 64 bits (NULL)
+lies at an end, so this is exact.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ONE_ARGUMENT = ("floor", "ceil", "sqrt")
 
 
 def is_interval(condition: Expression, name: str) -> bool:
-    """Whether the values of the variable for which the condition is true lie side by side,
-    whatever the other variables hold. The variable must be read once."""
+    """Whether the values of the variable for which the condition is true form an interval, whatever
+    the other variables hold. The variable must be read once."""
     match condition:
         case And(operands):
             return all(is_interval(operand, name) for operand in operands)
@@ -46,10 +46,10 @@ def is_interval(condition: Expression, name: str) -> bool:
 
 
 def keeps_order(node: Expression, name: str) -> bool:
-    """Whether a value never falls while the variable grows, or never rises. NULL and NaN lie at
-    the ends."""
+    """Whether a value never falls while the variable grows, or never rises. NULL and NaN lie at the
+    ends."""
     if variables(node) == {name}:
-        return True  # it is what is kept of an event
+        return True  # this is the kept value of an event
     match node:
         case Negate(operand):
             return keeps_order(operand, name)
@@ -76,7 +76,7 @@ def _is_number(node: Expression) -> bool:
 
 
 def _is_near(op: str, side: Expression, name: str, *, on_the_left: bool) -> bool:
-    """`abs(…) < c`: not too far in both directions."""
+    """Whether a condition is `abs(…) < c`: near enough in both directions."""
     below = ("<", "<=") if on_the_left else (">", ">=")
     match side:
         case Call("abs", (operand,)) if op in below:

@@ -1,4 +1,4 @@
-"""`φ WITHOUT B` where conditions on B read events of φ that may come after it: where φ is complete,
+"""`φ WITHOUT B` where conditions on B read events of φ that may come after it. When φ is complete,
 the kernel looks for such a B among the events of the past."""
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from cereus.automata.model import Check, Label, Letter, Move, Slot, Slots, State
 
 @dataclass(frozen=True)
 class PastAbsenceFilter(AbsenceFilter):
-    """The variables that conditions read hold one event each, or none, whose values are in slots;
-    one more slot has which event was the first. A B between the first and the last event does harm
-    if all its conditions hold; one that reads a variable without events holds.
+    """The filter. Each variable that conditions read holds one event or none, whose values are in
+    slots; one more slot has the first event of the match. A B between the first and the last event
+    does harm if all its conditions hold; a condition on a variable without events holds.
 
     `kinds` are in the order of `past_kinds`, the numbers of the events of the past. A state is
     (phase, a state of φ, the variables that have an event, whether φ may accept here).
@@ -63,7 +63,8 @@ class PastAbsenceFilter(AbsenceFilter):
     def _ended(
         self, move: Move, target: tuple[Any, ...], phase: int, bound: Label, marked: Label
     ) -> Iterator[Move]:
-        """Where φ accepts, what has come in between says whether this does."""
+        """The moves where φ accepts: the events in between decide whether this automaton
+        accepts."""
         if phase == BEFORE or not self.body.accepts(move.target):
             yield move._replace(target=(*target, True))
             return
@@ -77,7 +78,7 @@ class PastAbsenceFilter(AbsenceFilter):
                 yield move._replace(target=(*target, False), checks=checks)
 
     def _harm(self, place: int, bound: Label, marked: Label) -> Absent:
-        """The B's of a kind that do harm, when an event has been marked."""
+        """The B's of a kind that do harm, after an event has been marked."""
         read = [c.term for c in self.kinds[place].conditions if c.reads <= bound | marked]
         term: Term | None = None
         if read:

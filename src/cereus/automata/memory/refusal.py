@@ -1,4 +1,4 @@
-"""Slots of the kernel cannot decide every condition: the refusal says why."""
+"""The error for a condition that slots of the kernel cannot decide; it says why."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 
 class CannotUseSlots(Exception):
-    """Slots cannot decide a condition, and why. Values in states can."""
+    """Slots cannot decide a condition. The message says why. Values in states can."""
 
 
 @contextmanager
 def naming(condition: str) -> Iterator[None]:
-    """A refusal inside says which condition it is about."""
+    """Add to a refusal inside which condition it is about."""
     try:
         yield
     except CannotUseSlots as reason:

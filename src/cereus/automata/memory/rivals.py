@@ -1,11 +1,11 @@
-"""Rivals: runs that take part in the choice of a strategy, and in nothing else.
+"""Rivals: runs that only take part in the choice of a strategy.
 
 The kernel chooses among the runs of a part (`chosen`), and keeps the best of those that agree on
-what they remember. What stands around the part may refuse runs before one is chosen: `AND`, `:`,
-`STRICT`, a condition. But a run that is refused is as good as it was, and a worse one must not be
-chosen in its place. So wherever runs enter such a part, others enter it by themselves, which
-nothing refuses. They have the same scope, so that they compete with the others where they leave the
-part, and end there. Runs that are equal to the best are chosen, so a run does not lose to itself.
+what they remember. The pattern around the part may refuse runs before one is chosen: `AND`, `:`,
+`STRICT`, a condition. But a refused run is as good as it was, and a worse one must not be chosen in
+its place. So wherever runs enter such a part, rivals enter it as well, which nothing refuses. They
+have the same scope, so they compete with the others where they leave the part, and end there. Runs
+that are equal to the best are chosen, so a run does not lose to its own rival.
 
 Only rivals have to outlive the window: the others may leave it.
 """
@@ -26,8 +26,8 @@ from cereus.state.classes import state_class
 @state_class("rival")
 @dataclass(frozen=True)
 class Rival:
-    """A run that only competes: the number of its part, and a state of that. It is no tuple, since
-    a state of the pattern may be the same one."""
+    """A run that only competes: the number of its part, and a state of the part. It is not a tuple,
+    since a state of the pattern may be an equal one."""
 
     part: int
     state: Any
@@ -35,7 +35,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class RivalRuns(Wrapped):
-    """All of a pattern, with the rivals of some of its parts."""
+    """A whole pattern, with the rivals of some of its parts."""
 
     parts: tuple[ChosenInSlots, ...]
 
@@ -51,7 +51,7 @@ class RivalRuns(Wrapped):
         before = {each.part for each in entered(_state(state))}
         for move in self._moves(state, letter):
             yield move
-            if letter:  # others pass by
+            if letter:  # the others go past the part
                 for each in entered(_state(move.target)):
                     if marks(move.label) or each.part not in before:
                         yield move._replace(target=Rival(each.part, each))

@@ -1,4 +1,4 @@
-"""Columns of events that slots keep values of, and how these values become integers."""
+"""Columns of events whose values slots keep, and how these values become integers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ NANOSECONDS = "instant ns"
 
 
 class Column(NamedTuple):
-    """Values of events that are compared with other events' values. `kind` says how they become
+    """Values of events that are compared with values of other events. `kind` says how they become
     integers: `int`, `string` (codes), `instant` (microseconds), `instant ns` (nanoseconds), `float`
     (bits in an order that integers have too; NaN is NULL), `double` (bits as they are), `decimal 2`
-    (hundredths), `text 2` (codes of texts with two places), or `watched 0` (what the first thing
-    that is watched answers)."""
+    (hundredths), `text 2` (codes of texts with two places), or `watched 0` (the answers of the
+    first watched part)."""
 
     expression: Expression
     kind: str
 
     @property
     def watched(self) -> int | None:
-        """The number of what is watched, if this has its answers; -1: the events' own ordinals."""
+        """The number of the watched part whose answers this column has; -1: the column has the
+        ordinals of the events."""
         name, _, number = self.kind.partition(" ")
         return int(number) if name == "watched" else None
 
@@ -60,11 +61,11 @@ class Columns:
         return self.watched(-1)
 
     def watched(self, number: int) -> int:
-        """The column of something that is watched (`exception`), which the runner fills in."""
+        """The column of a watched part (`exception`), which the runner fills in."""
         return self.number(Column(Literal(0), f"watched {number}"))
 
     def read(self, reading: ValueRead) -> int:
-        """The column of what a term reads; to count events, none is needed (-1)."""
+        """The column of what a term reads; -1 for counting events, which needs none."""
         if reading.total == "tally":
             return -1
         kind = NANOSECONDS if reading.fine else ENCODINGS[reading.kind]
@@ -72,7 +73,7 @@ class Columns:
 
 
 def comparable(condition: Comparison, schema: pa.Schema) -> str:
-    """How both sides are made integers that compare as the values do."""
+    """How both sides become integers that compare as the values do."""
     parts = [without_variable(side) for side in (condition.left, condition.right)]
     kind = check(parts[0], schema, None, None)
     if kind is Kind.STRING:
@@ -98,8 +99,8 @@ INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def _decimals(parts: list[Expression], op: str, schema: pa.Schema) -> str:
-    """Columns of decimals and integers are compared exactly: as integers in units of the finest
-    scale where 18 digits are enough, else, for equality, as texts of that scale."""
+    """How columns of decimals and integers are compared exactly: as integers in units of the finest
+    scale where 18 digits are enough; else, for equality, as texts of that scale."""
     types = [type_at(schema, part.path) for part in parts if isinstance(part, Attribute)]
     if len(types) < len(parts) or not all(map(_is_exact, types)):
         return "float"
@@ -128,7 +129,7 @@ def _digits(type_: pa.DataType) -> int:
 
 
 def _are_integers(part: Expression, schema: pa.Schema) -> bool:
-    """Whether the values are whole numbers: floats have no room for those beyond 2**53."""
+    """Whether the values are whole numbers: floats cannot hold all of those beyond 2**53."""
     read = [type_at(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
     if pa.uint64() in read:
         raise CannotUseSlots("its values may not fit 64 bits with a sign")

@@ -1,7 +1,7 @@
-"""Conditions between events → terms of the kernel (`terms`).
+"""Turns conditions between events into terms of the kernel (`terms`).
 
-Whatever is about one variable alone is computed ahead, for a whole batch at once, and is a column
-here; a term only combines columns of several events, kept in slots or of the event at hand.
+Every part that reads only one variable is computed ahead, for a whole batch at once, and is a
+column here. A term only combines columns of several events, kept in slots or of the event at hand.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
 LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
 OPERANDS = frozenset({Kind.STRING, *LOOKED_UP})
-"""The kinds of values that functions have which are computed outside of the kernel and looked up,
-and of their operands."""
+"""The kinds of the values and operands of functions that are computed outside of the kernel and
+looked up."""
 IMPLEMENTED = (
     "abs", "sign", "least", "greatest", "floor", "ceil", "round", "sqrt", "exp", "ln", "log10",
     "power", "distance", "coalesce",
 )  # fmt: skip
-"""The functions of `expr.functions` that the kernel computes of several events' values. All others
-are computed ahead, of one event's values each, or looked up."""
+"""The functions of `expr.functions` that the kernel computes from values of several events. All
+others are computed ahead, from values of one event, or looked up."""
 
 
 class ValueRead(NamedTuple):
-    """What is read of one variable's event: an expression on it alone, and its kind. The values
-    of a `total` are those that an aggregate of the variable adds up."""
+    """An expression on the event of one variable, and its kind. With `total`, its values are added
+    up by an aggregate of the variable."""
 
     variable: str
     expression: Expression
@@ -81,22 +81,22 @@ Read = Callable[[ValueRead], Term]
 
 @dataclass(frozen=True)
 class TermBuilder:
-    """One condition over one schema. Times are counted in microseconds; in nanoseconds where all
-    columns of times have these."""
+    """Builds the term of one condition over one schema. Times are counted in microseconds; in
+    nanoseconds if all columns of times have these."""
 
     condition: Expression
     schema: pa.Schema
 
     @cached_property
     def fine(self) -> bool:
-        """Times are counted in nanoseconds."""
+        """Whether times are counted in nanoseconds."""
         types = {type_at(self.schema, path) for path in ex.attributes(self.condition)}
         times = [each for each in types if each is not None and kind_of(each) is Kind.TIMESTAMP]
         return bool(times) and all(str(each).startswith("timestamp[ns") for each in times)
 
     @property
     def readings(self) -> tuple[ValueRead, ...]:
-        """Everything that the condition reads, each once."""
+        """All that the condition reads, without repetitions."""
         readings: dict[ValueRead, None] = {}
 
         def note(reading: ValueRead) -> Term:
@@ -107,7 +107,7 @@ class TermBuilder:
         return tuple(readings)
 
     def term(self, read: Read) -> Term:
-        """The condition, its readings as `read` gives them."""
+        """The condition as a term; `read` gives the terms of its readings."""
         term, kind = self._typed(self.condition, read)
         if kind not in (Kind.BOOLEAN, Kind.NULL):
             raise CannotUseSlots("it is not a condition")
@@ -125,8 +125,8 @@ class TermBuilder:
             return looked_up
 
     def _looked_up(self, node: Expression, read: Read) -> TypedTerm | None:
-        """A function of single events' values, whose values are computed outside of the kernel and
-        kept; None where the kernel has no such values, or these are its operands' already."""
+        """A function of values of single events that is computed outside of the kernel and looked
+        up; None if it cannot be."""
         leaves: dict[TypedTerm, int] = {}
 
         def with_holes(part: Expression) -> Expression:
@@ -196,14 +196,14 @@ class TermBuilder:
         )
 
     def _number(self, node: Expression, read: Read) -> TypedTerm:
-        """What is computed with: decimals are compared exactly, but computed with as doubles."""
+        """A number to compute with: decimals are compared exactly, but computed with as doubles."""
         if self._is_reading(node) and value_kind(node, self.schema) is Kind.DECIMAL:
             return self._typed(ex.Arithmetic("*", node, ONE), read)
         return self._typed(node, read)
 
     def _is_reading(self, node: Expression) -> bool:
-        """Whether a batch has the values of a node as a column. Arithmetic with times is left to
-        the kernel, which counts them."""
+        """Whether a batch has the values of a node as a column. The kernel computes with times
+        itself, since it counts them."""
         if len(variables(node)) != 1 or any(isinstance(n, ex.Aggregate) for n in node.walk()):
             return False
         return not isinstance(node, ex.Arithmetic) or not self._has_times(node)
@@ -300,7 +300,8 @@ class TermBuilder:
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
     def _aggregate(self, node: ex.Aggregate, read: Read) -> TypedTerm:
-        """`avg` is a sum over a count; everything else is one total, but for sums of integers."""
+        """The term of an aggregate. `avg` is a sum over a count; everything else is one total,
+        except sums of integers."""
         if node.attribute is None:
             return TypedTerm(
                 read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
@@ -327,7 +328,7 @@ class TermBuilder:
         )
 
     def _real_sum(self, node: ex.Aggregate, kind: Kind, read: Read) -> TypedTerm:
-        """A sum to be divided, which need not fit 64 bits."""
+        """A sum that will be divided, so it need not fit 64 bits."""
         value = ex.Attribute(node.attribute or ())
         if not self._is_wide(value):
             return TypedTerm(read(ValueRead(node.variable, value, kind, f"sum {kind}")), kind)
@@ -346,7 +347,7 @@ class TermBuilder:
 
 
 def _units(digits: list[TypedTerm]) -> Term:
-    """What a number is rounded to: so many parts of 1, or (negative) to multiples of this."""
+    """The unit that a number is rounded to: 1 divided by this, or (negative) multiples of it."""
     if digits and digits[0].term.op != "constant":
         raise CannotUseSlots("round takes a literal number of digits")
     count = digits[0].term.operands[0] if digits else 0
@@ -355,7 +356,7 @@ def _units(digits: list[TypedTerm]) -> Term:
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:
-    """NULL for NaN, so that `min` and `max` pass it over: it has no place in the order."""
+    """The expression with NULL for NaN, so that `min` and `max` skip it: NaN is not ordered."""
     return ex.Case(((ex.Comparison("=", value, value), value),))
 
 
@@ -406,8 +407,8 @@ def _depth(term: Term) -> int:
 
 
 def kept_kind(node: Expression, schema: pa.Schema, *, fine: bool = False) -> Kind:
-    """What the values of an expression on one event are, or CannotUseSlots. Where times are `fine`,
-    columns have them in nanoseconds."""
+    """The kind of the values of an expression on one event, or CannotUseSlots. Where times are
+    `fine`, columns have them in nanoseconds."""
     kind = value_kind(node, schema)
     fine &= not any(_is_time_literal(part) for part in node.walk())
     for part in _values(node):
@@ -422,7 +423,7 @@ def kept_kind(node: Expression, schema: pa.Schema, *, fine: bool = False) -> Kin
 
 
 def is_double(node: Expression) -> bool:
-    """Whether this is how decimals become doubles."""
+    """Whether this node turns decimals into doubles."""
     return isinstance(node, ex.Arithmetic) and node.op == "*" and node.right == ONE
 
 
@@ -443,7 +444,7 @@ def _values(node: Expression) -> Iterator[Expression]:
 
 
 def _check_kept(type_: pa.DataType | None, made: Kind, *, fine: bool) -> None:
-    """Whether values of a column can become values of this kind."""
+    """Refuse a column whose values cannot become values of this kind."""
     kind = Kind.OTHER if type_ is None else kind_of(type_)
     too_fine = not fine and made is Kind.TIMESTAMP and str(type_).startswith("timestamp[ns")
     exact = kind is Kind.DECIMAL and made is not Kind.FLOAT

@@ -1,7 +1,7 @@
 """Terms: values that a move computes from slots, and from columns of the event that it reads.
 
 A term is typed by its operations (`add` of integers is another operation than `add` of floats), so
-that the kernel need not look. Every value may be unknown (NULL), and is then as SQL says. The
+that the kernel need not check types. Every value may be unknown (NULL), and then follows SQL. The
 meaning is that of `expr.python`.
 """
 
@@ -27,8 +27,9 @@ BINARY = (
     "= int", "!= int", "< int", "<= int", "> int", ">= int",
     "= float", "!= float", "< float", "<= float", "> float", ">= float",
     "and", "or",
-    # totals: NULL adds nothing. A sum of integers that may not fit 64 bits on the way is two: of
-    # what is left of each divided by 2**32 (`sum int`), and of how often that goes (`carry int`)
+    # totals: NULL adds nothing. A sum of integers that may overflow 64 bits on the way is kept as
+    # two: the sum of the remainders of division by 2**32 (`sum int`), and the sum of the quotients
+    # (`carry int`)
     "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
     # NULL if either is, NaN if either is
     "least int", "greatest int", "least float", "greatest float",
@@ -40,13 +41,13 @@ BINARY = (
 OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if", "function")
 """The kernel knows operations by their places here."""
 MOST_OPERANDS = 4
-"""So many values a function of several events may have."""
+"""The most operands that a function of several events may have."""
 
 
 class LookedUp(NamedTuple):
-    """What the kernel does not compute itself: the values are computed when they are first needed,
-    and looked up from then on. `expression` reads its operands as columns `0`, `1` …, which are of
-    these `kinds`; the value is of the kind `result`."""
+    """A function that the kernel does not compute itself: its values are computed when they are
+    first needed, and looked up from then on. `expression` reads its operands as columns `0`, `1` …,
+    which are of these `kinds`; the value is of the kind `result`."""
 
     expression: Expression
     kinds: tuple[Kind, ...]
@@ -61,7 +62,7 @@ class Term(NamedTuple):
     operands: tuple[Any, ...]
 
     def filled(self, leaves: Sequence[Term]) -> Term:
-        """A term with holes, `leaf(i)`, and what goes into them."""
+        """A term with its holes, `leaf(i)`, filled."""
         if self.op == "leaf":
             place: int = self.operands[0]
             return leaves[place]
@@ -102,18 +103,19 @@ def constant(value: float | None) -> Term:
 
 
 def past(place: int) -> Term:
-    """What is kept, at a place, of the event of the past that is looked at."""
+    """The value at a place of the event of the past that is looked at."""
     return Term("past", (place,))
 
 
 MEMBER = Term("member", ())
-"""The member, of the set that is looked at."""
+"""The member of the set that is looked at."""
 
 
 class Absent(NamedTuple):
-    """No event of the past of a kind (`PastKind`) has come between two events, whose ordinals are
-    in slots, that makes `term` true; without a term, no such event at all. With no `after`, those
-    count that share the window with the event at hand; with no `before`, all before this event."""
+    """The condition that no event of the past of a kind (`PastKind`) that makes `term` true came
+    between two events, whose ordinals are in slots; without a term, no such event at all. Without
+    `after`, those count that share the window with the event at hand; without `before`, all before
+    this event."""
 
     kind: int
     after: Slot | None
@@ -122,8 +124,8 @@ class Absent(NamedTuple):
 
 
 class PastKind(NamedTuple):
-    """Events that are remembered: those that pass the test `bit`, and of each the values in
-    `columns`. `always`: also while nothing has begun."""
+    """A kind of events that are remembered: those that pass the test `bit`, each with the values in
+    `columns`. `always`: also while no run has started."""
 
     bit: int
     columns: tuple[int, ...]
@@ -134,7 +136,7 @@ TRUE, FALSE = constant(1), constant(0)
 
 
 def simplified(term: Term) -> Term:
-    """The same condition, without the truth values that are known in its AND, OR and NOT."""
+    """The same condition, without the known truth values in its AND, OR and NOT."""
     if term.op not in ("and", "or", "not"):
         return term
     first, *rest = map(simplified, term.operands)
@@ -149,25 +151,25 @@ def simplified(term: Term) -> Term:
 
 
 def holds(term: Term) -> Check:
-    """The term must be true."""
+    """The check that the term is true."""
     return Check("holds", None, -1, -1, term)
 
 
 def every(members: Slot, term: Term) -> Check:
-    """The term must be true of every member of the set in a slot."""
+    """The check that the term is true for every member of the set in a slot."""
     return Check("every", members, -1, -1, term)
 
 
 def absent(what: Absent) -> Check:
-    """Such an event must not have come."""
+    """The check that such an event has not come."""
     return Check("absent", None, -1, -1, what)
 
 
 def present(what: Absent) -> Check:
-    """Such an event must have come."""
+    """The check that such an event has come."""
     return Check("present", None, -1, -1, what)
 
 
 def fails(term: Term) -> Check:
-    """The term must not be true: false, or NULL."""
+    """The check that the term is not true: false, or NULL."""
     return Check("fails", None, -1, -1, term)

@@ -1,4 +1,4 @@
-"""What is kept of all events of a variable: totals, and the values of its first and last event.
+"""What is kept about all events of a variable: totals, and the values of its first and last event.
 
 States that remember values keep them as `Totals`. Slots keep one value each: `how` says which. A
 move updates the slot (`update`), and a term computes the value (`with_event`); both agree.
@@ -17,15 +17,15 @@ from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 from cereus.state.classes import state_class
 
 COUNTS = ("count", "tally")
-"""Of values that are not NULL, and of events."""
+"""The number of values that are not NULL, and the number of events."""
 TOTALS = (
     *COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
 )  # fmt: skip
 """The updates of slots that add something up; NULL adds nothing."""
 EXACT = Context(prec=1000)
-"""Sums of decimals lose nothing: a column's have 76 digits."""
+"""Sums of decimals are exact: those of a column have 76 digits."""
 SINGLE = ("set", "first", "last")
-"""One event's value: of the only event, the first, the last."""
+"""The value of one event: of the only event, the first, the last."""
 EXTREMES = ("least int", "greatest int", "least float", "greatest float")
 """The least and the greatest value; NULL if one is, NaN if one is."""
 EVERY = "every"
@@ -37,8 +37,8 @@ EVERY = "every"
 
 @state_class("totals")
 class Totals(NamedTuple):
-    """All that the aggregates of one attribute of a variable may read; `values` only where one
-    of them needs every value (`Totals.keeping`)."""
+    """All that the aggregates of one attribute of a variable may read; `values` only if one of them
+    needs every value (`Totals.keeping`)."""
 
     known: int = 0
     sum: Any = None
@@ -51,11 +51,11 @@ class Totals(NamedTuple):
 
     @classmethod
     def keeping(cls, functions: Iterable[str]) -> Totals:
-        """Of no event yet, with room for what these aggregates need."""
+        """The totals of no events, with room for what these aggregates need."""
         return cls(values=() if not set(EVERY_VALUE).isdisjoint(functions) else None)
 
     def plus(self, value: Any) -> Totals:
-        """With one more event, which has this value."""
+        """The totals with one more event, which has this value."""
         first = value if self.events == 0 else self.first
         if value is None:
             return self._replace(first=first, last=None, events=self.events + 1)
@@ -71,7 +71,7 @@ class Totals(NamedTuple):
         )
 
     def value(self, function: str, attribute: object, parameter: float | None = None) -> Any:
-        """What an aggregate is worth; without an attribute it counts events."""
+        """The value of an aggregate; without an attribute it counts events."""
         if attribute is None:
             return self.events
         if function == "avg":
@@ -84,7 +84,8 @@ class Totals(NamedTuple):
 
 
 def _sum(so_far: Any, value: Any) -> Any:
-    """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
+    """The sum with one more value. Only numbers have a sum; times and texts are kept only for min,
+    max, first and last."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if so_far is None:
@@ -93,7 +94,7 @@ def _sum(so_far: Any, value: Any) -> Any:
 
 
 def average(total: Any, count: int) -> Any:
-    """Rounded once; of decimals too it is a double."""
+    """The average, rounded once; it is a double for decimals too."""
     return float(Fraction(total) / count) if isinstance(total, Decimal) else total / count
 
 
@@ -103,7 +104,7 @@ def fitting(value: Any) -> Any:
 
 
 def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
-    """NaN is passed over: it has no place in the order."""
+    """The extreme with one more value. NaN is skipped, since it is not ordered."""
     if value != value:
         return so_far
     return value if so_far is None else choose(so_far, value)
@@ -113,8 +114,8 @@ def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
 
 
 def update(slot: Slot, how: str, number: int, *, first: bool) -> Update | None:
-    """What the event at hand, whose value is in column `number`, does to a slot; `first`: no
-    event was there before."""
+    """How a slot changes with the event at hand, whose value is in column `number`; `first`: there
+    was no event before."""
     if how == "first" and not first:
         return None
     if how == EVERY:

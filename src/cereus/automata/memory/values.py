@@ -1,10 +1,10 @@
-"""Values in states: what is read of events, and a filter whose states remember it.
+"""Values in states: reading the values of events, and a filter whose states remember them.
 
 `φ FILTER P(A, B, …)` for any P: a state is a state of φ together with what its variables hold, in
-this scope, as far as P can tell (`Memory`). A scope begins with empty memories, so in
-`(R ; S FILTER R.id = S.id)+` every iteration has its own, and a state that is left takes its memory
-with it. Like every automaton here it is made on demand; that it has no end of states is no
-hindrance, as a stream visits finitely many, and runs that agree on what decides are in one state.
+this scope, as far as P can tell (`Memory`). A scope begins with empty memories, so in `(R ; S
+FILTER R.id = S.id)+` every iteration has its own, and a state that is left takes its memory with
+it. Like every automaton here it is made on demand. It has infinitely many states, but a stream
+visits finitely many, and runs that agree on what decides are in one state.
 
 A condition on the events themselves is checked when an event is marked, against all that is
 remembered, so that hopeless runs die early. One with aggregates is decided where φ accepts.
@@ -42,7 +42,7 @@ Row = tuple[Any, ...]
 
 class ValuedLetter(int):
     """A letter with the values of its event: `values[path]`. Letters without values are plain.
-    `is_read` says whether anyone has looked at the values since it was last set to False."""
+    `is_read` says whether anything has read the values since it was last set to False."""
 
     _values: dict[Path, Any]
     is_read = False
@@ -63,20 +63,21 @@ state_class_of(ValuedLetter, "letter", 2, lambda it: (int(it), it.values), Value
 
 
 def value_of(letter: Letter, path: Path) -> Any:
-    """The value of an event that is marked: it has its values with it."""
+    """The value of a marked event, which its letter carries."""
     assert isinstance(letter, ValuedLetter), "an event that is compared has its values with it"
     return _one_nan(letter.values[path])
 
 
 def row_of(letter: Letter, paths: Iterable[Path]) -> Row:
-    """The values at these paths; unknown where an automaton is only looked at."""
+    """The values at these paths; unknown if the automaton is only explored, without events."""
     if not isinstance(letter, ValuedLetter):
         return tuple(None for _ in paths)
     return tuple(_one_nan(letter.values[path]) for path in paths)
 
 
 def _one_nan(value: Any) -> Any:
-    """NaN compares as nothing does and would be a new value each time: one object for all."""
+    """The value, where all NaN are one object: NaN equals nothing and would be a new value each
+    time."""
     return math.nan if isinstance(value, float) and value != value else value
 
 
@@ -99,11 +100,11 @@ class RowReader:
         return cls(names, tuple(tuple(sorted(paths[name])) for name in names))
 
     def row(self, place: int, letter: Letter) -> Row:
-        """What is read of an event of the variable at a place."""
+        """The values that are read of an event of the variable at a place."""
         return row_of(letter, self.paths[place])
 
     def bindings(self, rows: Iterable[Row | None]) -> dict[str, dict[str, Any]]:
-        """The events of all variables, for `flattened` conditions; None: a variable has none."""
+        """The events of all variables, for `flattened` conditions; None if a variable has none."""
         return {
             name: {".".join(path): value for path, value in zip(paths, row, strict=True)}
             for name, paths, row in zip(self.names, self.paths, rows, strict=True)
@@ -123,8 +124,8 @@ def flattened(node: Expression) -> Expression:
 
 @state_class("memory")
 class Memory(NamedTuple):
-    """What one variable holds, as far as the condition can tell: the rows that its attributes
-    were read from, and the totals of its aggregated attributes."""
+    """What one variable holds, as far as the condition can tell: the rows of the attributes that it
+    reads, and the totals of its aggregated attributes."""
 
     rows: frozenset[Row] = frozenset()
     totals: tuple[Totals, ...] = ()
@@ -132,7 +133,7 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueFilter(Automaton):
-    """`body FILTER condition`, true of every combination of events of its variables."""
+    """`body FILTER condition`, true for every combination of events of its variables."""
 
     body: Automaton
     condition: Expression
@@ -200,7 +201,7 @@ class ValueFilter(Automaton):
     def _remember(
         self, memories: tuple[Memory, ...], label: Label, letter: Letter
     ) -> tuple[Memory, ...] | None:
-        """Memories with the marked event added; None if a combination with it fails."""
+        """The memories with the marked event added; None if a combination with it fails."""
         assert isinstance(letter, ValuedLetter), "an event that is marked has its values with it"
         after: list[Memory] = []
         fresh: list[frozenset[Row]] = []
@@ -221,7 +222,7 @@ class ValueFilter(Automaton):
         return tuple(self._condensed(place, memory) for place, memory in enumerate(after))
 
     def _fits(self, after: list[Memory], fresh: list[frozenset[Row]]) -> bool:
-        """Whether the condition is true of every combination that the new event is part of."""
+        """Whether the condition is true for every combination that includes the new event."""
         for place, rows in enumerate(fresh):
             if rows:
                 parts = [rows if p == place else memory.rows for p, memory in enumerate(after)]
@@ -241,7 +242,7 @@ class ValueFilter(Automaton):
         return all(holds(condition, {}, self.reader.bindings(rows)) for rows in combinations)
 
     def _with_totals(self, memories: tuple[Memory, ...]) -> Expression:
-        """The condition with its aggregates worked out."""
+        """The condition with the values of its aggregates."""
         values = {
             (name, node.attribute): total
             for name, memory, nodes in zip(self.names, memories, self.aggregates, strict=True)
@@ -259,7 +260,8 @@ class ValueFilter(Automaton):
     # ------------------------------------------------------------ what decides
 
     def _condensed(self, place: int, memory: Memory) -> Memory:
-        """For `A.x < B.y` the extreme value decides; for `=`, one value or that they differ."""
+        """The part of a memory that decides: for `A.x < B.y` the extreme value; for `=`, one value
+        or that there are several."""
         keep = self._decisive.get(place)
         if keep is None or len(memory.rows) < 2:
             return memory
@@ -291,4 +293,4 @@ class ValueFilter(Automaton):
 
 
 _DIFFERENT: Any = None
-"""Stands for several different values: like NULL, it is equal to nothing."""
+"""Stands for several different values: like NULL, it equals nothing."""

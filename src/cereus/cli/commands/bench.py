@@ -98,7 +98,7 @@ def _yours(
     sort: bool,
 ) -> Iterator[Case]:
     if not events:
-        raise CereusError("there are no events to measure over", hint="name files behind the query")
+        raise CereusError("there are no events to measure over", hint="name files after the query")
     compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
     needed = compiled.columns(read.schema)
     table = pa.Table.from_batches(

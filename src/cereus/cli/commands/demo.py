@@ -96,7 +96,7 @@ def _matched(path: Path, engine: Engine) -> tuple[dict[str, Outcome], QuerySet]:
 
 
 def start_spark(path: Path) -> None:
-    """A session, and one small run, so that the time shown is that of matching."""
+    """Start a session, and do one small run, so that the measured time is that of matching."""
     from cereus import spark as cs
 
     few = cs.session().read.parquet(str(path.absolute())).limit(1000)

@@ -14,9 +14,9 @@ from cereus.language.protocol import Language
 from cereus.language.registry import language, languages
 
 CODES = {True: 0, False: 1, None: 2}
-"""Exit codes, by what is known of the two."""
+"""The exit codes, by the answer."""
 NO_ANSWER = 3
-"""The exit code where the queries cannot be read: 1 is an answer here."""
+"""The exit code if the queries cannot be read: 1 is an answer here."""
 COMPARED = [each.name for each in languages() if each.compares]
 
 
@@ -50,13 +50,13 @@ def equivalent(
 
 
 def _common_language(dialect: str | None, *queries: inputs.Written) -> Language:
-    """The language of both queries, if it is one that compares them."""
+    """The language of both queries, if it can compare them."""
     declared = {query.dialect(dialect) for query in queries}
     chosen = language(declared.pop())
     if declared or not chosen.compares:
         compared = [each.name for each in languages() if each.compares]
         raise CereusError(
-            f"equivalence is decided of two queries in one language: {' or '.join(compared)}",
-            hint=f"declare it: {', or '.join(f'--dialect {name}' for name in compared)}",
+            f"only queries in {' or '.join(compared)} can be compared, both in the same language",
+            hint=f"if they are, say so: {', or '.join(f'--dialect {name}' for name in compared)}",
         )
     return chosen

@@ -22,7 +22,7 @@ def fmt(
     ] = False,
     dialect: opt.Dialect = None,
 ) -> None:
-    """Lay query files out anew: a line for each clause, no parentheses without a meaning."""
+    """Format query files: a line for each clause, and no needless parentheses."""
     changed = [file for file in files if _changes(file, dialect, write=not check)]
     for file in changed:
         (err if check else out).print(

@@ -75,7 +75,7 @@ def play(
         reading=reading.arguments,
     )
     if given.paths:
-        PlayData(given, 1).of("given")  # what cannot be read is an error here
+        PlayData(given, 1).of("given")  # a file that cannot be read is an error here
     first = {}
     if query is not None:
         text = inputs.written(query)

@@ -86,7 +86,7 @@ def _columns_of(schema: str | None, reading: ReadOptions) -> pa.Schema | None:
 
 
 def in_flags(explanation: str) -> str:
-    """The explanation, whose warnings name flags and not arguments of Python."""
+    """The explanation with flags in its warnings instead of Python arguments."""
     before, title, after = explanation.rpartition("\nwarnings\n")
     return before + title + reworded(after, FLAGS) if title else explanation
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.groups import ReadOptions, expanded
-from cereus.cli.view import RIGHT, out, value_text
+from cereus.cli.view import RIGHT, out, print_table, value_text
 from cereus.errors import CereusError
 from cereus.sources.formats import suffixes_of
 from cereus.statements import run_statement
@@ -68,8 +68,9 @@ def sql(
     ] = 20,
     reading: ReadOptions,
 ) -> None:
-    """Run a SQL statement with MATCH_RECOGNIZE clauses over files: clauses here, the rest in
-    DuckDB."""
+    """Run a SQL statement with MATCH_RECOGNIZE clauses over files.
+
+    Cereus runs the clauses, and DuckDB the rest of the statement."""
     paths = dict(map(named, tables))
     target = None if output is None else target_of(output, output_format)
     if target is not None:
@@ -105,7 +106,7 @@ def named(text: str) -> tuple[str, str]:
 
 
 def show_rows(rows: pa.Table, most: int) -> None:
-    """The first rows as a table, and how many there are."""
+    """Print the first rows as a table, and how many there are."""
     shown = shown_rows(rows.slice(0, most))
     table = Table(box=SIMPLE_HEAD)
     for name in rows.column_names:
@@ -114,7 +115,7 @@ def show_rows(rows: pa.Table, most: int) -> None:
     for row in shown:
         table.add_row(*(Text(value_text(value)) for value in row.values()))
     if shown:
-        out.print(table)
+        print_table(table)
     count = f"{rows.num_rows:,} row{'' if rows.num_rows == 1 else 's'}"
     more = f", of which {most:,} are shown" if 0 < most < rows.num_rows else ""
     out.print(f"{count}{more}", highlight=False)

@@ -29,8 +29,9 @@ def status(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Show how a live pipeline is doing: its process, and every query of it. The exit code is 0 if
-    it runs or was stopped, and 2 if it failed."""
+    """Show how a live pipeline is doing: its process, and each of its queries.
+
+    The exit code is 0 if it runs or was stopped, and 2 if it failed."""
     from cereus.spark.pipeline.run.status import read_status
 
     current = read_status(_checkpoint(pipeline))
@@ -47,7 +48,7 @@ def status(
 
 
 def _checkpoint(path: Path) -> Path:
-    """That of a pipeline file, or a directory as it is."""
+    """The checkpoint of a pipeline file; a directory is returned as it is."""
     if path.is_dir():
         return path
     from cereus.spark.pipeline import document

@@ -1,13 +1,15 @@
 """Reads batches as they come: the tests, keys, times and positions of their events.
 
-Every language reads its events here. What is read of a batch, and what state outlives it:
+Every language reads its events here. The steps for a batch, with the modules whose state outlives
+it:
 
 1. the rows that the condition of the stream lets pass (`where`), and those of the streams in FROM,
    if there are several streams;
 2. their times, and the letters of those that pass some test (`letters`);
-3. their keys, and that time does not go backwards inside one (`substreams`); their positions;
-4. how windows are measured (`clock`), for patterns;
-5. which of them no match can have: they are left out (`lookahead`, `idle_keys`);
+3. their keys, and the check that time does not go backwards inside one (`substreams`); their
+   positions;
+4. the measures of windows (`clock`), for patterns;
+5. the events that no match can have are left out (`lookahead`, `idle_keys`);
 6. the order of their keys, and the columns that are compared between events (`compared`).
 """
 
@@ -69,21 +71,22 @@ class Reading:
 
     @property
     def keeps_all(self) -> bool:
-        """Consumption across keys must know how far each key has come: no event is dropped."""
+        """Whether no event may be dropped: consumption across keys must know how far each key has
+        come."""
         return self.counts_positions and not self.grouped
 
     @property
     def every_key(self) -> bool:
-        """The keys of all rows are looked at, not only those of rows that pass some test."""
+        """Whether the keys of all rows are read, not only those of rows that pass some test."""
         return self.counts_positions or self.watches_keys
 
     def letters(self, schema: pa.Schema) -> Letters:
-        """The tests, ready for batches."""
+        """The tests, prepared for batches of a schema."""
         return tests_of(self.tests, self.stream, schema)
 
 
 def tests_of(tests: tuple[EventTest, ...], stream: Stream, schema: pa.Schema) -> Letters:
-    """The tests of a query, ready for batches of a schema."""
+    """The tests of a query, prepared for batches of a schema."""
     return letters_of(
         tests or (NO_EVENT,),
         (stream.type,) if stream.type else None,
@@ -137,7 +140,7 @@ class BatchReader:
         self._first = 0
         self._expected: LookedAt | None = None
         self.seen: Ints = np.zeros(1, np.int64)
-        """How many events of each key there have been, where positions are counted."""
+        """The number of events of each key so far, where positions are counted."""
 
     def _new_substreams(self, schema: pa.Schema, watched: tuple[str, ...]) -> Substreams:
         return Substreams(self.reading.keys, schema, watched)
@@ -148,21 +151,22 @@ class BatchReader:
 
     @property
     def sees_all_times(self) -> bool:
-        """Whether time goes on from row to row is looked at: no row is left out before that."""
+        """Whether the times of all rows are checked for order: no row is left out before the
+        check."""
         every = self.where.condition is None and not self.reading.streams
         return every and self.stream.time is not None
 
     def number_rows(self, row: int) -> None:
-        """The next rows are the input's from this one on."""
+        """Set the number of the next row in the input."""
         self.row = row
 
     def rows_read(self, places: Ints) -> Ints:
-        """The rows, in the order of the input, of rows of the last batch."""
+        """Rows of the last batch as rows of the input."""
         return places + self._first
 
     def look(self, batch: pa.RecordBatch) -> FirstLook:
-        """Look at rows that are to be read later. Any thread may do it, whatever this reader is at
-        meanwhile, since it depends on nothing that was read."""
+        """Look at rows that are read later. It depends on nothing that was read before, so any
+        thread may call it while this reader reads other rows."""
         size, selected = batch.num_rows, self._selected(batch)
         if selected is not None:
             batch = batch.take(pa.array(selected))
@@ -193,20 +197,20 @@ class BatchReader:
         )
 
     def expect(self, pieces: Sequence[FirstLook]) -> None:
-        """The next batch was looked at already, in these pieces."""
+        """Announce that the next batch was already looked at, in these pieces."""
         self._expected = LookedAt(pieces)
 
     @property
     def counted_keys(self) -> int:
-        """How many keys there are to count positions in."""
+        """The number of keys that positions are counted in."""
         return len(self.key_index)
 
     def seen_by_key(self, keys: int) -> Ints:
-        """How many events each of so many keys has had, where positions are counted."""
+        """The number of events of each of `keys` keys, where positions are counted."""
         return longer(self.seen, keys, 0)[:keys]
 
     def share_letters(self, letters: Classifier) -> None:
-        """From now on ask the tests together with other readers of the same batches."""
+        """From now on evaluate the tests together with other readers of the same batches."""
         self.letters = letters
 
     def read(self, batch: pa.RecordBatch) -> Events:
@@ -230,7 +234,7 @@ class BatchReader:
             self._expected = None
 
     def _undo(self) -> Callable[[], None]:
-        """What takes back all that was read since."""
+        """A function that takes back everything that is read from now on."""
         row, seen = self.row, self.seen.copy()
         woken = None if self.idle_keys is None else self.idle_keys.woken.copy()
         substreams = self.substreams.undo()
@@ -274,7 +278,7 @@ class BatchReader:
     # ------------------------------------------------------------ columns
 
     def _selected(self, batch: pa.RecordBatch) -> Ints | None:
-        """The rows that are in the stream, of the streams in FROM; None for all."""
+        """The rows that are in the stream and in the streams of FROM; None for all."""
         passing = self.where.places(batch)
         name = self.stream.stream
         if name is None or not self.reading.streams:
@@ -292,7 +296,8 @@ class BatchReader:
         return as_integers(read(batch, (name,), "the time column"), what, rows)
 
     def _times_at(self, places: Ints, times: Ints) -> Ints:
-        """A clock's times go to the kernel, which does not take the memory of the batch."""
+        """The times of these rows. They are copied if a clock passes them to the kernel, since the
+        kernel must not use the memory of the batch."""
         every = len(places) == len(times) and self.clock is None
         return times if every or not len(times) else taken(times, places)
 
@@ -308,7 +313,7 @@ class BatchReader:
         return _Seen(places, classes, taken(keys, places) if every else keys, positions)
 
     def _seen_ahead(self, looked: LookedAt) -> _Seen:
-        """The same, of rows that were looked at before."""
+        """Like `_seen`, for rows that were looked at before."""
         with self.lock:
             classes = looked.classes(self.known)
         keys, positions = [], []
@@ -356,7 +361,7 @@ class BatchReader:
     # ------------------------------------------------------------ events
 
     def _without_useless(self, events: Events) -> Events:
-        """Without most of the events that no match can have."""
+        """The events without most of those that no match can have."""
         if self.lookahead is not None:
             with self.lock:
                 chosen = self.lookahead.rows(
@@ -370,7 +375,7 @@ class BatchReader:
         return events
 
     def _in_order(self, events: Events, batch: pa.RecordBatch) -> Events:
-        """The events in the order of their keys, with the columns that are compared."""
+        """The events sorted by key, with the columns that are compared."""
         to, places = None, events.places
         if not len(events):
             return events
@@ -386,7 +391,7 @@ class BatchReader:
         )
 
     def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
-        """The columns that are compared, of the rows at these places, which go where `to` says."""
+        """The compared columns of the rows at these places; `to` says where each row goes."""
         return self.compared.read(batch, places, to)
 
     def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
@@ -396,15 +401,16 @@ class BatchReader:
     # ------------------------------------------------------------ how far time has come
 
     def promise(self, time: float) -> None:
-        """No event before `time`, in the units of the time column, will come."""
+        """Note that no event before `time`, in the units of the time column, will come."""
         progress = self.substreams.progress
         real = self.clock is not None and self.clock.real
         measure = int(ordered(np.array([time], np.float64))[0]) if real else int(time)
         progress.promised = max(progress.promised, measure)
 
     def horizon(self, *, forgets: bool) -> int | None:
-        """The time before which no event comes any more, if it is known and shows how old a
-        partial match may be; `forgets` takes the order of time so far for that to come."""
+        """The time before which no event comes any more; None if it is not known, or does not show
+        how old a partial match may be. With `forgets`, the order of time so far is taken to go
+        on."""
         if self.clock is None or not self.clock.follows_time or not self.reading.keys:
             return None
         progress = self.substreams.progress
@@ -426,7 +432,7 @@ class BatchReader:
     # ------------------------------------------------------------ state
 
     def forget(self) -> None:
-        """No key has been seen; the numbers of the letters stay."""
+        """Forget all keys. The numbers of the letters stay."""
         self.substreams.forget()
         self.compared.forget()
         self.seen = np.zeros(1, np.int64)
@@ -436,7 +442,7 @@ class BatchReader:
             self.lookahead.begin()
 
     def keep(self, codes: Ints) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
+        """Forget all keys except these, which are renumbered in their order."""
         if self.reading.counts_positions:
             self.seen = self.seen_by_key(len(self.key_index))[codes]
         if self.idle_keys is not None:
@@ -444,7 +450,7 @@ class BatchReader:
         self.substreams.keep(codes)
 
     def save(self) -> dict[str, Any]:
-        """All state; None for what this reader has no use for."""
+        """All state; None for the parts that this reader does not use."""
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         saved = {
             "row": self.row,
@@ -456,7 +462,8 @@ class BatchReader:
         return saved if self.clock is None else {**saved, **self._saved_for_patterns(keys)}
 
     def _saved_for_patterns(self, keys: int) -> dict[str, Any]:
-        """What a kernel's state refers to: the numbers of letters, the codes of strings."""
+        """The state that the state of a kernel refers to: the numbers of letters, the codes of
+        strings."""
         return {
             "letters": list(self.known),
             "strings": self.compared.save(),
@@ -464,7 +471,7 @@ class BatchReader:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Take up saved state, if it is that of such a reader."""
+        """Take up saved state. State that no such reader has saved is refused."""
         self.substreams.restore(saved["substreams"])
         self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
         if self.reading.counts_positions:

@@ -1,4 +1,5 @@
-"""Columns that order a stream: times, window measures, keys. Checked and made plain integers."""
+"""Reads the columns that order a stream (times, window measures, keys) as checked plain
+integers."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
 
 
 def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
-    """Where the value of each row stands in the dictionary, as int32 or int64; 0 for null."""
+    """The index of each row in the dictionary, as int32 or int64; 0 for null."""
     indices = column.indices.fill_null(0) if column.null_count else column.indices
     places: npt.NDArray[Any] = indices.to_numpy(zero_copy_only=False)
     return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)
@@ -56,7 +57,7 @@ class RowNumbers(NamedTuple):
         return row if self.numbers is None else int(self.numbers[row])
 
     def of_places(self, places: Ints) -> Ints:
-        """The row numbers of rows, given by their places in the batch."""
+        """The row numbers of rows that are given by their places in the batch."""
         rows = self.first + places if self.first else places
         return rows if self.numbers is None else self.numbers[rows]
 
@@ -87,7 +88,7 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         refuse_beyond(column, what, rows)
     if pa.types.is_integer(kind):
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
-    if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
+    if pa.types.is_null(kind):  # the column has no rows: a file with only a header
         return np.zeros(0, np.int64)
     assert _is_real(kind), kind
     return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
@@ -104,19 +105,19 @@ def _microseconds(dates: pa.Array, what: str) -> pa.Array:
 
 
 def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
-    """Integers of `as_integers` as the times of this type that they were."""
+    """Integers of `as_integers` as the times that they were made from."""
     numbers = pa.array(_floats(values) if _is_real(kind) else values)
     if pa.types.is_date(kind):
         return numbers.cast(pa.timestamp("us")).cast(kind)
     if pa.types.is_time32(kind):
         numbers = numbers.cast(pa.int32())
-    # as they lie in memory, if they can be: a cast costs more than finding a few matches
+    # without a copy, if possible: a cast costs more than finding a few matches
     same = pa.types.is_primitive(kind) and kind.bit_width == numbers.type.bit_width
     return numbers.view(kind) if same else numbers.cast(kind)
 
 
 def refuse_beyond(column: pa.Array, what: str, rows: RowNumbers) -> None:
-    """Numbers from 2**63 on have no place among int64s."""
+    """Refuse numbers from 2**63 on: they do not fit int64."""
     values = column.to_numpy(zero_copy_only=False)
     beyond = np.flatnonzero(values > np.uint64(np.iinfo(np.int64).max))
     if len(beyond):
@@ -128,8 +129,8 @@ def refuse_beyond(column: pa.Array, what: str, rows: RowNumbers) -> None:
 
 
 def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
-    """Values as Python objects that can be compared and saved: times are in UTC, and pandas' own
-    only where they have nanoseconds, which Python's times have not."""
+    """Values as Python objects that can be compared and saved. Times are in UTC. They are pandas'
+    times only if they have nanoseconds, which Python's times cannot have."""
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         column = column.cast(pa.timestamp(kind.unit))
@@ -159,7 +160,7 @@ def sortable(values: Floats, what: str, rows: RowNumbers) -> Ints:
 
 
 def ordered(values: Floats) -> Ints:
-    """Floats as integers in the same order (`_floats` is the way back)."""
+    """Floats as integers in the same order (`_floats` is the inverse)."""
     bits = (values + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
     return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
 
@@ -175,7 +176,7 @@ class Clock:
     def __init__(self, window: Window | None, stream: Stream, schema: pa.Schema) -> None:
         self.windowed = window is not None
         self.by_time = False
-        """Times are measures, as they are read."""
+        """Whether the times are the measures."""
         self.path: tuple[str, ...] | None = None
         self.span: int | float = 0
         self.real = False
@@ -191,7 +192,7 @@ class Clock:
                 self.path = path
                 self.span = _attribute_span(type_at(schema, path), size, path)
         self.follows_time = self.path == (stream.time,)
-        """The window is measured by the time column."""
+        """Whether the window is measured by the time column."""
         if self.path is not None:
             kind = type_at(schema, self.path)
             self.real = _is_real(kind)
@@ -202,7 +203,7 @@ class Clock:
         return int(self.floors(np.array([measure]))[0])
 
     def floors(self, measures: Ints) -> Ints:
-        """The same for several."""
+        """`floor_at` for several measures."""
         if self.real:
             return float_floors(_floats(measures), self.span)
         return _no_further_back(measures, int(self.span))
@@ -228,7 +229,7 @@ class Clock:
 
 
 def _no_further_back(measures: Ints, span: int) -> Ints:
-    """How far back a window reaches; a long one ends at the smallest number there is."""
+    """The measures less the span, but not below the smallest int64."""
     furthest = SMALLEST + span
     if len(measures) and measures.min() < furthest:
         measures = np.maximum(measures, furthest)
@@ -302,13 +303,13 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
 
 
 def later(times: Ints, span: int) -> Ints:
-    """So long after some times, or the last time that there is."""
+    """The times plus a span, but not after the last possible time."""
     within = min(span, LARGEST)
     return np.minimum(times, LARGEST - within) + within
 
 
 def earlier(times: Ints, span: int) -> Ints:
-    """So long before some times, or the first time that there is."""
+    """The times less a span, but not before the first possible time."""
     within = min(span, LARGEST)
     return np.maximum(times, SMALLEST + within) - within
 

@@ -1,4 +1,5 @@
-"""Columns to small integers, one pass each: strings to codes, masks to classes, rows to groups.
+"""Turns columns into small integers, one pass each: strings to codes, masks to classes, rows to
+groups.
 
 Pure Python to read, compiled by Cython to run.
 """
@@ -41,7 +42,7 @@ def _prefix(
     k: cython.longlong
     if cython.compiled:
         if at + 8 <= data.shape[0]:
-            # strings begin anywhere, and a number may be read only where one can stand
+            # strings begin at any address, but a number may be read only at an aligned one
             memcpy(cython.address(value), cython.address(data[at]), 8)
             if size < 8:
                 value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
@@ -95,8 +96,8 @@ def string_codes(
     index: cython.ushort[::1],
     radix: cython.uint,
 ) -> None:
-    """The code of every string of an Arrow string array, given by its buffers, becomes the last
-    digit of what `index` holds."""
+    """Add the code of every string as the last digit of its number in `index`. The strings are
+    those of an Arrow string array, given by its buffers."""
     n: cython.longlong = offsets.shape[0] - 1
     buckets: cython.const[cython.int][::1] = words.buckets
     prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
@@ -134,33 +135,18 @@ def entry_codes(
     index: cython.ushort[::1],
     radix: cython.uint,
 ) -> None:
-    """The same for a dictionary array: the codes of its entries, and each row's place in them."""
+    """Like `string_codes`, for a dictionary array: given are the codes of its entries, and the
+    entry of each row."""
     i: cython.longlong
     with cython.nogil:
         for i in range(places.shape[0]):
             index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
 
 
-def ascending(values: cython.const[cython.longlong][::1]) -> bool:
-    """Whether no value is below the one before it."""
-    size: cython.longlong = values.shape[0]
-    begin: cython.longlong
-    i: cython.longlong
-    falls: cython.int = 0
-    with cython.nogil:
-        # a block without a branch is several values at a time
-        for begin in range(1, size, 4096):
-            for i in range(begin, min(begin + 4096, size)):
-                falls |= values[i] < values[i - 1]
-            if falls:
-                break
-    return not falls
-
-
 def repeated(
     values: cython.const[cython.int][::1], ends: cython.const[cython.longlong][::1]
 ) -> Codes:
-    """Every value up to where it ends; `numpy.repeat` would hold the interpreter's lock."""
+    """Repeat every value up to its end. `numpy.repeat` would hold the interpreter's lock."""
     size: cython.longlong = ends[ends.shape[0] - 1] if ends.shape[0] else 0
     result = empty(size, np.int32)
     out: cython.int[::1] = result
@@ -175,7 +161,7 @@ def repeated(
 
 
 def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> Codes:
-    """`values[places]`, the places being inside."""
+    """`values[places]`; all places are inside."""
     result = empty(places.shape[0], np.int32)
     out: cython.int[::1] = result
     i: cython.longlong
@@ -186,7 +172,7 @@ def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER
 
 
 def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> Ints:
-    """Those of the places, each once and as they come, where the value is below zero."""
+    """The places where the value is below zero, each once, in the order in which they come."""
     result = empty(values.shape[0], np.int64)
     out: cython.longlong[::1] = result
     i: cython.longlong
@@ -194,7 +180,7 @@ def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][:
     with cython.nogil:
         for i in range(places.shape[0]):
             if values[places[i]] < 0:
-                values[places[i]] = 0  # so that it is found once
+                values[places[i]] = 0  # so that it is listed once
                 out[used] = places[i]
                 used += 1
         for i in range(used):
@@ -205,8 +191,8 @@ def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][:
 def number_integers(
     values: cython.const[cython.longlong][::1], low: cython.longlong, size: cython.longlong
 ) -> tuple[Codes, Ints]:
-    """Integers from `low` on, all of them below `low + size`: their numbers in the order in which
-    they come first, and the distinct ones in that order."""
+    """Number integers between `low` and `low + size` in the order in which they first come. Returns
+    the number of each, and the distinct integers in that order."""
     n: cython.longlong = values.shape[0]
     numbers = empty(n, np.int32)
     distinct = empty(min(n, size), np.int64)
@@ -251,7 +237,7 @@ def numbered_rows(
                 # another combination of codes may have the same mask
                 with cython.gil:
                     classes[k] = known.setdefault(int(masks[k]), len(known))
-            # written always, kept if it counts: no branch to guess
+            # always written, and kept if it counts: this needs no branch
             out_rows[used] = i
             out_classes[used] = classes[k]
             used += classes[k] >= 0
@@ -297,7 +283,7 @@ def rows_with(
     masks: cython.const[cython.ulonglong][::1],
     bits: cython.ulonglong,
 ) -> tuple[Ints, Ints]:
-    """The places where a mask has one of the bits, and the rows that stand there."""
+    """The places whose mask has one of the bits, and the rows at these places."""
     n: cython.longlong = masks.shape[0]
     places = empty(n, np.int64)
     their_rows = empty(n, np.int64)
@@ -319,7 +305,7 @@ def clear_failed(
     passed: cython.const[cython.uchar][::1],
     bits: cython.ulonglong,
 ) -> None:
-    """Take the bits from the masks at those places that did not pass."""
+    """Clear the bits in the masks at those places that did not pass."""
     i: cython.longlong
     with cython.nogil:
         for i in range(places.shape[0]):
@@ -330,7 +316,7 @@ def clear_failed(
 def clear_failed_rows(
     masks: cython.ulonglong[::1], passed: cython.const[cython.uchar][::1], bits: cython.ulonglong
 ) -> None:
-    """The same where every row was tested."""
+    """Like `clear_failed`, where every row was tested."""
     i: cython.longlong
     with cython.nogil:
         for i in range(masks.shape[0]):
@@ -377,8 +363,8 @@ def ordered_floats(
     bits: cython.const[cython.longlong][::1],
     out: cython.longlong[::1],
 ) -> None:
-    """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
-    seen as integers."""
+    """Floats as integers in the same order, NaN as the smallest one. `bits` are the same values
+    read as integers."""
     i: cython.longlong
     with cython.nogil:
         for i in range(values.shape[0]):
@@ -409,7 +395,8 @@ def first_backward(
     times: cython.const[cython.longlong][::1],
     latest: cython.longlong[::1],
 ) -> int:
-    """The first row whose time is before an earlier row's of its key, or -1; `latest` moves on."""
+    """The first row whose time is before that of an earlier row of its key, or -1. Updates
+    `latest`."""
     i: cython.longlong = 0
     n: cython.longlong = keys.shape[0]
     with cython.nogil:
@@ -424,8 +411,8 @@ def times_of_keys(
     times: cython.const[cython.longlong][::1],
     n_keys: cython.longlong,
 ) -> tuple[Ints, Ints, int]:
-    """Of each key the times of its first and its last row, and the first row whose time is before
-    an earlier row's of its key, or -1. Every key has a row."""
+    """For each key the times of its first and its last row; and the first row whose time is before
+    that of an earlier row of its key, or -1. Every key has a row."""
     first = empty(n_keys, np.int64)
     last = filled(n_keys, layout.NO_BOUND, np.int64)
     out_first: cython.longlong[::1] = first
@@ -464,8 +451,8 @@ def dealt_rows(
     positions: cython.const[cython.longlong][::1],
     numbers: cython.const[cython.int][::1],
 ) -> tuple[Ints, Codes, Codes, Ints]:
-    """The places, classes, new numbers of keys, and positions, if there are any, of the rows whose
-    keys have a number: that of the others is below zero."""
+    """The places, classes, new key numbers and positions (if there are any) of the rows whose keys
+    have a number. Other keys have a number below zero."""
     n: cython.longlong = keys.shape[0]
     counted: cython.bint = positions.shape[0] > 0
     chosen = empty(n, np.int64), empty(n, np.int32), empty(n, np.int32)
@@ -477,7 +464,7 @@ def dealt_rows(
     i: cython.longlong
     used: cython.longlong = 0
     with cython.nogil:
-        for i in range(n):  # every row is written, and stays if the next one goes behind it
+        for i in range(n):  # every row is written, and stays if the next one is written behind it
             to_places[used] = places[i]
             to_classes[used] = classes[i]
             to_keys[used] = numbers[keys[i]]
@@ -490,7 +477,7 @@ def dealt_rows(
 def flags_of_keys(
     keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
 ) -> Flags:
-    """For every row whether its key is chosen."""
+    """Whether the key of each row is chosen."""
     result = empty(keys.shape[0], np.uint8)
     out: cython.uchar[::1] = result
     i: cython.longlong
@@ -501,8 +488,8 @@ def flags_of_keys(
 
 
 def counts_of_keys(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> Ints:
-    """How many rows each key has; `numpy.bincount` holds the interpreter's lock. Four counters a
-    key, as rows of one key often lie together and would wait for each other."""
+    """The number of rows of each key. `numpy.bincount` would hold the interpreter's lock. There are
+    four counters for each key: rows of one key often lie together and would wait for each other."""
     counts = filled((n_keys, 4), 0, np.int64)
     out: cython.longlong[:, ::1] = counts
     i: cython.longlong
@@ -516,8 +503,8 @@ def counts_of_keys(keys: cython.const[cython.int][::1], n_keys: cython.longlong)
 def group_rows(
     keys: cython.const[cython.int][::1], n_keys: cython.longlong
 ) -> tuple[Codes, Codes, Ints]:
-    """Where each row goes when rows are put in the order of their keys (stable; see `moved`), the
-    keys that occur, and where each one ends."""
+    """Where each row goes when rows are sorted by key (stable; see `moved`), the keys that occur,
+    and where the rows of each one end."""
     n: cython.longlong = keys.shape[0]
     counts: cython.longlong[::1] = np.zeros(n_keys + 1, np.int64)
     i: cython.longlong
@@ -541,8 +528,9 @@ def move(
     to: cython.const[cython.int][::1],
     out: NUMBER[::1],
 ) -> None:
-    """Every value goes where `to` says. Written in the order of keys and read in that of rows, a
-    line of the cache serves all its values; the other way round, one."""
+    """Write every value to where `to` says. Values are read in the order of rows and written in
+    that of keys: so one line of the cache serves many values, and in the other direction it would
+    serve one."""
     i: cython.longlong
     if not cython.compiled:
         np.asarray(out)[to] = values
@@ -560,7 +548,7 @@ def awake_rows(
     floors: cython.const[cython.longlong][::1],
     woken: cython.longlong[::1],
 ) -> Ints:
-    """The rows that wake their key, and those that come while it is awake (`idle_keys`)."""
+    """The rows that wake their key or come while it is awake (`idle_keys`)."""
     n: cython.longlong = keys.shape[0]
     result = empty(n, np.int64)
     out: cython.longlong[::1] = result
@@ -597,14 +585,14 @@ def _run_forward(
     latest: cython.longlong[::1],
     starts: cython.longlong[::1],
 ) -> cython.void:
-    """Write the latest start in each state that moves, row by row, to `starts`."""
+    """Write to `starts`, row by row, the latest start in each state that moves."""
     i: cython.longlong
     j: cython.int
     k: cython.int
     s: cython.int
     to: cython.int
     start: cython.longlong
-    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
+    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # the state of the first move
     used: cython.longlong = 0
     for i in range(classes.shape[0]):
         c: cython.int = classes[i]
@@ -636,8 +624,9 @@ def _look_back(
     complete: cython.longlong[::1],
     out: cython.longlong[::1],
 ) -> cython.longlong:
-    """The rows that some match may have, at the end of `out`; where they begin. `complete` has the
-    floor of the event at which a run in a state may be complete, at the earliest."""
+    """Write the rows that some match may have to the end of `out`, and return where they begin.
+    `complete` has, for each state, the floor of the earliest event at which a run in it may be
+    complete."""
     i: cython.longlong
     j: cython.int
     k: cython.int
@@ -681,8 +670,8 @@ def hopeful_rows(
     initial: cython.int,
     latest: cython.longlong[::1],
 ) -> Ints:
-    """The rows that some match may have (`lookahead`). `latest[s]` is the latest start of
-    a run in state s before the first row, and becomes that after the last."""
+    """The rows that some match may have (`lookahead`). `latest[s]` is the latest start of a run in
+    state s before the first row; it is updated to that after the last."""
     n: cython.longlong = classes.shape[0]
     i: cython.longlong
     size: cython.longlong = 0

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 NULL = np.int64(-(2**63))
 FORGET_AT = 1 << 16
-"""So many strings are known before it is worth looking which of them are still compared with."""
+"""Look for strings that are no longer compared with once this many are known."""
 
 
 class ComparedColumns:
@@ -34,7 +34,7 @@ class ComparedColumns:
         self.forget_at = FORGET_AT
 
     def read(self, batch: pa.RecordBatch, places: Ints, to: Codes | None = None) -> Ints:
-        """One row per column, one entry per event, which goes where `to` says; NULL for null and
+        """One row per column, with an entry per event that goes where `to` says; NULL for null and
         NaN."""
         if not self.columns:
             return np.zeros((1, 0), np.int64)
@@ -48,12 +48,12 @@ class ComparedColumns:
         return read
 
     def forget(self) -> None:
-        """No string has been seen; codes are not given again."""
+        """Forget all strings. Their codes are not used again."""
         self.strings, self.words = {}, {}
 
     @staticmethod
     def _values(column: Column, batch: pa.RecordBatch, places: Ints) -> pa.Array:
-        """The column's expression on the events at these places."""
+        """The values of the column's expression for the events at these places."""
         every = len(places) == batch.num_rows
         match column.expression:
             case Attribute((name,)):
@@ -115,7 +115,7 @@ class ComparedColumns:
         return code
 
     def keep(self, codes_in_use: Ints) -> None:
-        """Forget the strings whose codes are not in use; these codes are not given again."""
+        """Forget the strings whose codes are not in use. Their codes are not used again."""
         alive = set(codes_in_use.tolist())
         self.strings = {word: code for word, code in self.strings.items() if code in alive}
         self.words = {code: word for word, code in self.strings.items()}
@@ -175,12 +175,12 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _floats(values: pa.Array) -> pa.Array:
-    """As SQL compares whole numbers with floats: those beyond 2**53 are rounded."""
+    """Whole numbers as floats, as SQL compares them: those beyond 2**53 are rounded."""
     return values.cast(pa.float64(), safe=False)
 
 
 def _filled(values: pa.Array, null: Any) -> npt.NDArray[Any]:
-    """The values, with something in place of nulls."""
+    """The values, with `null` in place of nulls."""
     plain = values.fill_null(null) if values.null_count else values
     return plain.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 

@@ -20,12 +20,14 @@ from cereus.engine.memory import NO_CODES, NO_COLUMNS, NO_INTS, taken
 
 NO_AMOUNTS: npt.NDArray[np.float64] = np.zeros((0, 0))
 MOST_KEPT = 7 / 8
-"""Where more of the events of a batch would be kept, it is not worth the work to leave some out."""
+"""If more than this share of the events would be kept, leaving out the others is not worth the
+work."""
 _ZEROS: list[Ints] = [np.zeros(1 << 10, np.int64)]
 
 
 def zeros(size: int) -> Ints:
-    """Zeros that nobody writes to: fresh memory costs more than reading from it."""
+    """Zeros that nobody writes to. They are shared, since fresh memory costs more than reading from
+    it."""
     made = _ZEROS[0]
     if size > len(made):
         made = _ZEROS[0] = np.zeros(2 * size, np.int64)
@@ -78,15 +80,16 @@ class Events:
         return self.row_numbers.of_places(self.places)
 
     def changed(self, **arrays: Any) -> Events:
-        """The same events with some arrays exchanged, as `dataclasses.replace` does it, which
-        takes three times as long: a batch is changed several times."""
+        """The same events with some arrays replaced. It does what `dataclasses.replace` does in a
+        third of the time; a batch is changed several times."""
         made = object.__new__(Events)
         made.__dict__.update(self.__dict__)
         made.__dict__.update(arrays)
         return made
 
     def only(self, chosen: Ints) -> Events:
-        """These events alone, before they are put in order, if it is worth the work."""
+        """Only these events, before they are sorted by key. All events, if leaving some out is not
+        worth the work."""
         if len(chosen) >= MOST_KEPT * len(self):
             return self
         return self.changed(
@@ -96,7 +99,7 @@ class Events:
         )
 
     def by_group(self, to: Codes, key_of: Codes, group_ends: Ints) -> Events:
-        """The events in the order of their groups, each where `to` says."""
+        """The events sorted by group; `to` says where each goes."""
         return self.changed(
             keys=codes.repeated(key_of, group_ends),
             key_of=key_of,
@@ -107,8 +110,9 @@ class Events:
     def _changed(self, size: int, change: Callable[[Ints], Ints]) -> dict[str, Any]:
         """The arrays of events after a change of their order or number.
 
-        Moving arrays about is most of what keys cost, so what is known without it is not moved,
-        and what is one array is moved once."""
+        Moving arrays is most of what keys cost. So an array whose result is known is not moved, and
+        one array under two names is moved once.
+        """
         counted = bool(self.positions.any())
         names = ["places", "classes", "measures", "floors", "times"]
         names += ["positions"] if counted else []
@@ -119,7 +123,7 @@ class Events:
         return result if counted else {**result, "positions": zeros(size)}
 
     def places_of(self, key: int) -> slice | Ints:
-        """Where the events of one key stand in these arrays."""
+        """Where the events of one key are in these arrays."""
         if not self.grouped:
             return np.flatnonzero(self.keys == key)
         group = int(np.searchsorted(self.key_of, key))
@@ -152,5 +156,5 @@ class Events:
 
 
 def no_events(row_numbers: RowNumbers) -> Events:
-    """What is read of a batch in which nothing matters."""
+    """The events of a batch in which nothing matters."""
     return Events(row_numbers, NO_INTS, NO_CODES, NO_INTS, NO_INTS, NO_CODES, NO_CODES, NO_INTS)

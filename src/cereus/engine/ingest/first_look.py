@@ -1,6 +1,6 @@
-"""What can be said of rows without knowing those before them: which tests they pass, which of them
-have the same key, and how their times go on in each. It is most of the work of reading, and any
-thread may do it ahead."""
+"""Reads from rows what does not depend on the rows before them: which tests they pass, which of
+them have the same key, and the order of their times in each key. This is most of the work of
+reading, and any thread may do it ahead."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Shards = npt.NDArray[np.uint8]
 
 
 class FirstLookError(DataError):
-    """Something is wrong with a batch. A first look does not say where: one thread reads all rows
-    again, and does."""
+    """Something is wrong with a batch. A first look cannot name the row: one thread reads all rows
+    again, and its error does."""
 
 
 class LocalSubstreams(NamedTuple):
@@ -41,7 +41,7 @@ class LocalSubstreams(NamedTuple):
     last: Ints
 
     def only(self, chosen: npt.NDArray[np.bool_]) -> LocalSubstreams:
-        """Some of them."""
+        """The chosen substreams only."""
         assert self.distinct is not None
         timed = chosen[: len(self.first)]
         return LocalSubstreams(
@@ -81,7 +81,7 @@ class FirstLook:
         return self.size if self.selected is None else len(self.selected)
 
     def of_shard(self, shards: Shards, shard: int) -> FirstLook:
-        """The rows with keys of one shard alone; `shards` has that of each substream."""
+        """Only the rows whose keys are in one shard; `shards` has the shard of each substream."""
         mine = shards == shard
         numbers = np.where(mine, np.cumsum(mine) - 1, -1).astype(np.int32)
         places, classes, keys, positions = codes.dealt_rows(
@@ -99,7 +99,7 @@ class FirstLook:
 
 
 class LookedAt:
-    """The rows of a whole batch, which were looked at in pieces."""
+    """The rows of a whole batch that was looked at in pieces."""
 
     def __init__(self, pieces: Sequence[FirstLook]) -> None:
         self.pieces = pieces
@@ -118,7 +118,7 @@ class LookedAt:
         return _shifted([p.places for p in self.pieces], [p.in_stream for p in self.pieces])
 
     def classes(self, known: dict[int, int]) -> Codes:
-        """Their letters, by the numbers in `known`."""
+        """The letters of these rows, by the numbers in `known`."""
         return joined([_numbered(piece, known) for piece in self.pieces])
 
     @property
@@ -141,7 +141,7 @@ def joined(parts: list[npt.NDArray[np.int32]]) -> Codes:
 
 
 def _shifted(parts: list[Ints], sizes: list[int]) -> Ints:
-    """Places in pieces of these sizes as places in the whole."""
+    """Places in pieces of these sizes as places in the whole batch."""
     if len(parts) == 1:
         return parts[0]
     shifted = empty(sum(map(len, parts)), np.int64)

@@ -1,11 +1,11 @@
-"""Events of idle keys, left out before events are put in the order of their keys: with many keys,
-most of a stream.
+"""Leaves out events of idle keys before events are sorted by key: with many keys, this is most of a
+stream.
 
-A key is *idle* when none of its partial matches is inside the window; all that its next events can
-do is begin one. Which classes of events do, the table says: those on which the initial state does
-not just stay. They *wake* the key. The first event of every partial match is such an event, so the
-key is idle again when the last one has left the window. Without a window it stays awake, and so it
-does where an event leads what has not yet begun away from the initial state.
+A key is *idle* when none of its partial matches is inside the window: its next events can only
+begin one. The table says which classes of events can: those on which the initial state does not
+just stay. They *wake* the key. The first event of every partial match is such an event, so the key
+is idle again when the last one has left the window. Without a window a key stays awake. It also
+stays awake after an event that leads unstarted runs away from the initial state.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from cereus.engine.match.table import TransitionTable
 
 
 class IdleKeys:
-    """Which keys are idle, and how each class of events wakes its key, learned from the table
-    class by class."""
+    """Knows which keys are idle, and how each class of events wakes its key. It learns this from
+    the table, class by class."""
 
     def __init__(self, table: TransitionTable, *, windowed: bool) -> None:
         self._table, self._windowed = table, windowed
@@ -32,7 +32,8 @@ class IdleKeys:
         """The measure of the last event that woke each key."""
 
     def wakes(self, letters: dict[int, int]) -> npt.NDArray[np.uint8]:
-        """One number for each of these classes. The caller holds the lock of the table."""
+        """How each of these classes wakes a key, as one number. The caller holds the lock of the
+        table."""
         known = len(self._wakes)
         if known < len(letters):
             self._table.know(list(letters))
@@ -55,24 +56,24 @@ class IdleKeys:
         return layout.WAKES_FOR_GOOD
 
     def gaps_are_nothing(self) -> bool:
-        """Events that pass no test leave the initial state as it is."""
+        """Whether events that pass no test leave the initial state as it is."""
         return self._table.expand_gap(self._table.initial) == self._table.initial
 
     def rows(self, events: Events, wakes: npt.NDArray[np.uint8], keys: int) -> Ints:
-        """The events that wake their key or find it awake; there are so many keys now."""
+        """The events that wake their key or find it awake; `keys` is the number of keys now."""
         self.woken = longer(self.woken, keys, NEVER)
         return codes.awake_rows(
             events.keys, events.classes, wakes, events.measures, events.floors, self.woken
         )
 
     def of_keys(self, keys: int) -> Ints:
-        """When each of so many keys was woken."""
+        """When each of `keys` keys was last woken."""
         return longer(self.woken, keys, NEVER)[:keys]
 
     def forget(self) -> None:
-        """No key has been seen."""
+        """Forget all keys."""
         self.woken = np.full(1, NEVER)
 
     def keep(self, chosen: Ints, keys: int) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
+        """Forget all keys except these, which are renumbered in their order."""
         self.woken = self.of_keys(keys)[chosen]

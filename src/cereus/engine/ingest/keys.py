@@ -1,4 +1,5 @@
-"""Keys: the values that split a stream, as dense codes that last from batch to batch."""
+"""Numbers keys, the values that split a stream. The numbers (codes) are dense and last from batch
+to batch."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ from cereus.engine.match.forgetting import numbers_of
 from cereus.state import checked
 
 MANY = 1024
-"""So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
+"""From this many distinct keys in a batch on, it is worth letting Arrow make a table of all known
+keys."""
 
 
 LARGEST_CODE = 2**62
-"""Codes of combined columns stay below it: products of sizes would overflow without a word. A
-batch has less than 2**31 rows, so two numbers of what occurs in it always fit."""
+"""Codes of combined columns stay below this, since products of sizes would overflow silently. A
+batch has less than 2**31 rows, so the product of two numbers of distinct values in it always
+fits."""
 
 
 class LocalKeys(NamedTuple):
@@ -40,7 +43,7 @@ class KeyIndex:
         self.fields = fields
         self._size = 0
         self._codes: dict[tuple[Any, ...], int] | None = None
-        """The code of every key, once a batch with few of them has come."""
+        """The code of every key; it is made when a batch with few keys comes."""
         self._parts: list[list[pa.Array]] = [[] for _ in fields]
         self._words: tuple[pa.Array, npt.NDArray[np.int32]] | None = None
 
@@ -55,8 +58,8 @@ class KeyIndex:
         return self._encode_words(column.dictionary, places_in_dictionary(column))
 
     def _encode_words(self, words: pa.Array, places: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """The same for a dictionary, which is often that of the batch before: its words have codes
-        from when they first occur."""
+        """Like `encode`, for a dictionary, which is often that of the batch before: its words keep
+        their codes."""
         if self._words is None or not self._words[0].equals(words):
             self._words = words, np.full(len(words), -1, np.int32)
         known = self._words[1]
@@ -69,11 +72,11 @@ class KeyIndex:
         return self.encode_local(_combined(columns))
 
     def encode_local(self, keys: LocalKeys) -> npt.NDArray[np.int32]:
-        """The same of rows whose keys were numbered among themselves before."""
+        """Like `encode`, for rows whose keys were already numbered among themselves."""
         return codes.values_at(self.encode_distinct(keys.distinct), keys.numbers)
 
     def encode_distinct(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
-        """The codes of keys, none of which comes twice."""
+        """The codes of distinct keys."""
         numbers = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
         fresh = np.flatnonzero(numbers >= self._size)
         if len(fresh):
@@ -91,7 +94,7 @@ class KeyIndex:
         self._size += keys.num_rows
 
     def _hashed(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
-        """The codes of keys, from the next one on of those that are new."""
+        """The codes of distinct keys; new keys get the next ones."""
         if self._codes is None:
             self._codes = dict(zip(_rows(self.values()), count(), strict=False))
         known = self._codes
@@ -99,8 +102,8 @@ class KeyIndex:
         return np.fromiter(numbers, np.int32, distinct.num_rows)
 
     def _are_many(self, distinct: pa.RecordBatch) -> bool:
-        """Look the keys up together, unless they are few among those that are known.
-        Arrow tells the same of these types apart as Python does."""
+        """Whether to look the keys up together: they are not few among the known ones, and Arrow
+        distinguishes values of their types as Python does."""
         if distinct.num_rows < max(MANY, self._size // 4) or distinct.num_columns > 1:
             return False
         kind = distinct.column(0).type
@@ -108,7 +111,7 @@ class KeyIndex:
         return bool(text or pa.types.is_integer(kind))
 
     def _looked_up(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
-        """The same as `_hashed`, several times as fast for many keys."""
+        """Like `_hashed`, several times as fast for many keys."""
         if not self._size:
             return np.arange(distinct.num_rows, dtype=np.int32)
         (known,), (column,) = self.values(), distinct.columns
@@ -140,7 +143,7 @@ class KeyIndex:
         return ", ".join(f"{f.name}={v!r}" for f, v in zip(self.fields, values, strict=True))
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
+        """Forget all keys except these, which are renumbered in their order."""
         words, before = self._words, self._size
         self.restore({name: column.take(pa.array(kept)) for name, column in self.save().items()})
         if words is not None:
@@ -161,14 +164,15 @@ class KeyIndex:
 
 
 def local_keys(columns: list[pa.Array]) -> LocalKeys:
-    """What can be said of keys without knowing those before them: any thread may do it."""
+    """Number the keys of some rows among themselves. It depends on no earlier rows, so any thread
+    may do it."""
     (*others, column) = columns
     if others or not pa.types.is_dictionary(column.type) or column.null_count:
         return _combined(columns)
     places = places_in_dictionary(column)
     known = np.full(len(column.dictionary), -1, np.int32)
     used = codes.places_without_value(known, places)
-    words = _combined([column.dictionary.take(pa.array(used))])  # where a word may come twice
+    words = _combined([column.dictionary.take(pa.array(used))])  # a word may come twice
     known[used] = words.numbers
     return LocalKeys(codes.values_at(known, places), words.distinct)
 
@@ -190,7 +194,7 @@ def _combined(columns: list[pa.Array]) -> LocalKeys:
     codes_of_rows = pa.array(local).dictionary_encode()
     local = codes_of_rows.indices.to_numpy()
     first = np.zeros(len(codes_of_rows.dictionary), np.int64)
-    first[local[::-1]] = np.arange(len(local) - 1, -1, -1)  # of several rows the last one stays
+    first[local[::-1]] = np.arange(len(local) - 1, -1, -1)  # the last write wins
     rows = pa.array(first)
     distinct = pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
     return LocalKeys(local, distinct)
@@ -207,7 +211,7 @@ def _dictionary(column: pa.Array) -> pa.DictionaryArray:
 
 
 def _near_each_other(column: pa.Array) -> pa.DictionaryArray | None:
-    """Integers that are not far apart, encoded without hashing: several times as fast."""
+    """Integers that are near each other, encoded without hashing: several times as fast."""
     kind = column.type
     if not pa.types.is_integer(kind) or pa.types.is_uint64(kind) or column.null_count:
         return None
@@ -224,12 +228,12 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _rows(columns: list[pa.Array]) -> Iterator[tuple[Any, ...]]:
-    """Keys as Python knows them."""
+    """Keys as tuples of Python values."""
     return zip(*map(_hashable, columns), strict=True)
 
 
 def _hashable(column: pa.Array) -> list[Any]:
-    """The values. NaN is one key, not a new one every time; containers become hashable."""
+    """The values as hashable objects. NaN is always the same key; containers become hashable."""
     if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
         # as numbers: Python's own times have no nanoseconds
         wide = not (pa.types.is_date32(column.type) or pa.types.is_time32(column.type))

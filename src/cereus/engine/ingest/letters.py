@@ -47,7 +47,8 @@ class CodedColumn:
 
     @property
     def size(self) -> int:
-        """Codes: 0 any other string, 1 … the constants, and the last one for null."""
+        """The number of codes: 0 for any other string, 1 … for the constants, and the last one for
+        null."""
         return len(self.constants) + 2
 
     def representatives(self) -> list[str | None]:
@@ -61,12 +62,12 @@ def letters_of(
     stream_path: tuple[str, ...] | None,
     schema: pa.Schema,
 ) -> Letters:
-    """The same tests on the same schema are made ready once."""
+    """The prepared tests. The same tests on the same schema are prepared once."""
     return Letters(tests, type_path, stream_path, schema)
 
 
 class Letters:
-    """The tests of a plan, ready for batches of one schema.
+    """The tests of a plan, prepared for batches of one schema.
 
     `known` numbers the letters seen so far; it is shared with the transition table.
     """
@@ -87,7 +88,7 @@ class Letters:
         self._words = [codes.Words(column.constants) for column in self.columns]
         tables = [word.table | word.flip for word in self.words]
         self._open = reduce(np.bitwise_or, tables, np.zeros(1, np.uint64))
-        """Of each combination of codes: the tests that it leaves open."""
+        """For each combination of codes: the tests that it does not decide."""
         self._decided: Masks | None = None
         """The letter of each combination of codes, where codes decide all tests."""
         if len(self.words) == 1 and not self.words[0].rest:
@@ -122,15 +123,15 @@ class Letters:
     def _possible(
         self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None, *, keep_all: bool
     ) -> tuple[npt.NDArray[np.int64], Masks]:
-        """The rows whose codes leave it open that some test is passed, and what their codes say
-        of the first tests."""
+        """The rows that may pass some test by their codes, and what their codes decide of the first
+        tests."""
         if index is None or keep_all or self._open.all():
             rows = np.arange(batch.num_rows)
             return rows, self.words[0].coded(index, rows)
         return codes.possible_rows(index, self.words[0].table, self._open)
 
     def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
-        """Every row's combination of codes, as one number."""
+        """The combination of codes of every row, as one number."""
         if not self.columns:
             return None
         index = filled(batch.num_rows, 0, np.uint16)
@@ -172,7 +173,7 @@ class _Word:
         ]
 
     def coded(self, index: npt.NDArray[np.uint16] | None, rows: npt.NDArray[np.int64]) -> Masks:
-        """The letters of some rows, from their codes."""
+        """The masks of some rows as far as codes decide them."""
         if index is None:
             return filled(len(rows), int(self.table[0]), np.uint64)
         return codes.masks_of(index if len(rows) == len(index) else taken(index, rows), self.table)
@@ -180,7 +181,8 @@ class _Word:
     def decided(
         self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks, costs: Costs
     ) -> Masks:
-        """The masks of some rows: every condition is evaluated where it may still decide."""
+        """The masks of some rows: each condition is evaluated only where it can still decide
+        something."""
         for condition, names, bits in self.rest:
             needed = batch.select(names or batch.schema.names[:1])
             open_rows = np.count_nonzero(masks & bits)
@@ -206,7 +208,8 @@ def _bytes(passed: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
 
 
 def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32]:
-    """Letters to classes. With several words, the classes of the first ones become its prefix."""
+    """The classes of letters. With several words, the classes of the first ones are combined with
+    each further word."""
     if len(masks) == 1:
         numbered: npt.NDArray[np.int32] = codes.dense_classes(masks[0], known)
         return numbered
@@ -224,7 +227,7 @@ def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32
 def conditions_of(
     test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
 ) -> tuple[ex.Expression, ...]:
-    """A test as conditions, its type and stream among them."""
+    """A test as conditions, including those on type and stream."""
     conditions: list[ex.Expression] = []
     for path, name in ((type_path, test.type), (stream_path, test.stream)):
         if name is not None and path is not None:
@@ -256,7 +259,7 @@ def _coded_columns(
 
 
 def _is_coded(condition: ex.Expression, schema: pa.Schema) -> bool:
-    """A condition is about string columns, compared with constant strings only."""
+    """Whether a condition only compares string columns with constant strings."""
     match condition:
         case ex.Comparison("=" | "!=", ex.Attribute(path), ex.Literal(str())):
             return _is_string(schema, path)
@@ -310,8 +313,8 @@ def _nested(part: Any) -> pa.Array:
 
 
 def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
-    """The code of every value of a string column becomes the last digit of `index`; null has
-    the code after the last word."""
+    """Add the code of every value of a string column as the last digit of its number in `index`.
+    Null has the code after the last word."""
     if not column.null_count:
         _add_known(column, words, index)
         return
@@ -323,7 +326,7 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
 
 
 def _add_known(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
-    """The same; what becomes of rows that are null does not matter."""
+    """Like `add_codes`, but rows that are null may get any code."""
     radix = len(words.words) + 2
     if pa.types.is_dictionary(column.type):
         entries = np.zeros(max(1, len(column.dictionary)), np.uint16)

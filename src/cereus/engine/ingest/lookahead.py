@@ -1,13 +1,15 @@
-"""Events that no match can have, left out before the kernel: where matches are few, most events.
+"""Leaves out events that no match can have, before the kernel reads them: where matches are few,
+these are most events.
 
 An event may extend a partial match and yet be useless, because what has to follow does not come
-before the window has passed. The rest of the batch shows that. Leaving conditions between events
-aside (which only makes more seem possible), one pass forward finds for every state the latest start
-of a run that may be in it, and one pass back how soon a run in it may be complete. An event is kept
-if it takes a run from a state to another that can be complete while its start is inside the window.
+before the window has passed. The rest of the batch shows that. One pass forward finds for every
+state the latest start of a run that may be in it, and one pass back finds how soon a run in it may
+be complete. Both ignore conditions between events, which only makes more seem possible. An event is
+kept if it takes a run from a state to another that can be complete while its start is inside the
+window.
 
-So an event may be left out only where it does nothing but mark: every state that can go on must be
-able to wait. Beyond the end of a batch anything may come.
+This is right only where events do nothing but mark: every state that can go on must be able to
+wait. Anything may come after the end of a batch.
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.table import TransitionTable
 
 MOST_STATES = 64
-"""Patterns with more states are not looked through."""
+"""Patterns with more states than this are not examined."""
 WORTH_IT = 1 << 10
-"""Fewer events than this are read as they are."""
+"""With fewer events than this, none is left out."""
 SAMPLE = 16
-"""One in so many events is looked at first, to see whether the passes pay."""
+"""One in this many events is looked at first, to see whether the passes are worth it."""
 EVER = np.iinfo(np.int64).max
 
 
 class LookAhead:
-    """Which events of a batch some match may have. The caller holds the lock of the table."""
+    """Finds the events of a batch that some match may have. The caller holds the lock of the
+    table."""
 
     def __init__(self, table: TransitionTable) -> None:
         self._table = table
@@ -37,11 +40,11 @@ class LookAhead:
         """The latest start of a run that may be in each state."""
 
     def begin(self) -> None:
-        """No run has begun."""
+        """Begin without any run."""
         self._latest[:] = NEVER
 
     def resume(self) -> None:
-        """Any run may have begun."""
+        """Assume that any run may have begun."""
         self._latest[:] = EVER
 
     def rows(

@@ -1,4 +1,4 @@
-"""Several plans over one stream: every distinct test is made once per batch, for all of them."""
+"""Evaluates every distinct test of several plans over one stream once per batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Classified = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 
 class Classifier(Protocol):
-    """What puts the events of a batch to the tests of a plan."""
+    """Finds out which tests of a plan the events of a batch pass."""
 
     def classify(
         self,
@@ -51,7 +51,8 @@ class SharedLetters:
         self._results: dict[bool, Classified] = {}
 
     def classify(self, batch: pa.RecordBatch, costs: Costs | None, keep_all: bool) -> Classified:
-        """Tests count for the plan that is the first to ask."""
+        """The classes for all tests of all plans. The cost of the tests counts for the plan that
+        calls first."""
         if batch is not self._batch:
             self._batch, self._results = batch, {}
         if keep_all not in self._results:

@@ -25,7 +25,9 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Number = TypeVar("Number", np.int32, np.int64)
 ZEROS = re.compile(r"(?:\.|(\.\d*[1-9]))0+(?=Z?$)")
-"""At the end of a fraction: they say nothing."""
+"""Zeros at the end of a fraction of a second, which messages leave out."""
+OR_SORT = ", or run with sort=True"
+"""The part of a hint that is for runs over a whole table."""
 
 
 class Substreams:
@@ -41,13 +43,13 @@ class Substreams:
         self.forget()
 
     def forget(self) -> None:
-        """No key has been seen."""
+        """Forget all keys."""
         self.index = KeyIndex(self.fields)
         self.latest = {what: np.array([NEVER]) for what in self.watched}
         self.progress = Progress()
 
     def keep(self, codes: Ints) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
+        """Forget all keys except these, which are renumbered in their order."""
         self.index.keep(codes)
         self.latest = {what: latest[codes] for what, latest in self.latest.items()}
 
@@ -55,7 +57,8 @@ class Substreams:
         return len(self.index)
 
     def undo(self) -> Callable[[], None]:
-        """What takes back how far time has come since; keys that were seen stay known."""
+        """A function that takes back how far time comes from now on. Keys that were seen stay
+        known."""
         progress = replace(self.progress)
         before = {what: latest.copy() for what, latest in self.latest.items()}
 
@@ -81,7 +84,7 @@ class Substreams:
         return [*map(_numbered, columns, self.fields)]
 
     def _known(self, keys: Codes) -> Codes:
-        """Key codes, when there is room for what is watched of each of them."""
+        """The key codes, after making room to watch each of these keys."""
         for what, latest in self.latest.items():
             self.latest[what] = longer(latest, len(self.index), NEVER)
         return keys
@@ -90,10 +93,10 @@ class Substreams:
         self, batch: pa.RecordBatch, places: Ints | None, times: Ints
     ) -> tuple[Codes, LocalSubstreams]:
         """The substreams of the given rows, or of all, numbered among themselves. It depends on
-        nothing that was read, so any thread may do it."""
+        nothing that was read before, so any thread may do it."""
         if not self.paths:
             rows = batch.num_rows if places is None else len(places)
-            self._refuse_backwards(not codes.ascending(times))
+            self._refuse_backwards(not ascending(times))
             counts = np.array([batch.num_rows])
             local = LocalSubstreams(None, counts, times[:1], times[-1:])
             return np.zeros(rows, np.int32), local
@@ -108,7 +111,7 @@ class Substreams:
         return keys.numbers, LocalSubstreams(keys.distinct, counts, first, last)
 
     def go_on(self, local: LocalSubstreams) -> Codes:
-        """The numbers of substreams that were looked at; their times go on from here."""
+        """The numbers of substreams that were looked at. Their times are checked and noted."""
         keys = np.zeros(1, np.int32)
         if local.distinct is not None:
             keys = self._known(self.index.encode_distinct(local.distinct))
@@ -121,7 +124,7 @@ class Substreams:
 
     @staticmethod
     def _refuse_backwards(goes: bool) -> None:
-        """Where is found by who reads the rows one after the other."""
+        """Raise an error without a place; reading the rows one after the other finds the place."""
         if goes:
             raise FirstLookError("time goes backwards")
 
@@ -134,9 +137,10 @@ class Substreams:
         places: Ints | None,
         rows: RowNumbers,
     ) -> None:
-        """Time must not go backwards inside a key: it would multiply matches silently.
+        """Refuse a time that goes backwards inside a key: it would multiply matches silently.
 
-        `values` are those of all rows, or of the rows in `places` like `keys`."""
+        `values` are those of all rows, or, like `keys`, of the rows in `places`.
+        """
         if not len(values):
             return
         latest = self.latest[what]
@@ -150,7 +154,7 @@ class Substreams:
                 checked_values = taken(values, places)
             if what == "time":
                 self._refuse_closed(column, checked_values, keys, places, rows)
-                self.progress.see(values, codes.ascending(values))
+                self.progress.see(values, ascending(values))
             row = codes.first_backward(keys, checked_values, latest)
             before = int(latest[keys[row]]) if row >= 0 else NEVER
         if row >= 0:
@@ -160,7 +164,7 @@ class Substreams:
             raise DataError(
                 f"{column!r} goes backwards at row {rows.of_selected(place)}{where}: "
                 + " after ".join(self._texts(str(column), [int(checked_values[row]), before])),
-                hint=f"sort the events by {column!r} first, or run with sort=True",
+                hint=f"sort the events by {column!r} first{OR_SORT}",
             )
 
     def _texts(self, column: str, values: list[int]) -> list[str]:
@@ -172,7 +176,8 @@ class Substreams:
     def _refuse_closed(
         self, column: str | None, times: Ints, keys: Codes, places: Ints | None, rows: RowNumbers
     ) -> None:
-        """Matches with an event from before what was forgotten would be missing."""
+        """Refuse an event from before the time up to which keys were forgotten: its matches would
+        be missing."""
         if self.progress.closed == NEVER:
             return
         late = np.flatnonzero(times < self.progress.closed)
@@ -206,18 +211,24 @@ class Substreams:
         self.progress = Progress(latest, in_order, promised, closed)
 
 
+def ascending(values: Ints) -> bool:
+    """Whether no value is below the one before it. NumPy compares several at a time, without the
+    interpreter's lock."""
+    return bool(np.all(values[1:] >= values[:-1]))
+
+
 def _first_backward(values: Ints, latest: int) -> tuple[int, int]:
-    """The first value that is smaller than the one before it, or -1, and the one before."""
+    """The first value that is smaller than the one before it, or -1; and the one before it."""
     if values[0] < latest:
         return 0, latest
-    if codes.ascending(values):
+    if ascending(values):
         return -1, NEVER
     row = int(np.flatnonzero(values[1:] < values[:-1])[0])
     return row + 1, int(values[row])
 
 
 def per_key(saved: Any, what: str, keys: int) -> Ints:
-    """One number for each key; without any there is room for one."""
+    """One number for each key; at least one."""
     values = checked.integers(saved, what)
     checked.refuse_unless(len(values) == keys or len(values) == 1 > keys, f"{what} are missing")
     return values
@@ -239,7 +250,7 @@ def moved(values: npt.NDArray[Number], to: Codes) -> npt.NDArray[Number]:
 
 
 def _numbered(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The values of a key so that Arrow can number them, and tells none apart that are one key."""
+    """The values of a key in a form that Arrow can number, where equal keys are equal."""
     if pa.types.is_dictionary(column.type) and pa.types.is_floating(column.type.value_type):
         words = _numbered(column.dictionary, field)
         return pa.DictionaryArray.from_arrays(column.indices, words)

@@ -15,7 +15,8 @@ Ints = npt.NDArray[np.int64]
 
 
 class EventFilter:
-    """The condition of a stream, for batches of one schema; without one every event passes."""
+    """The condition of a stream, for batches of one schema. Without a condition every event
+    passes."""
 
     def __init__(self, stream: Stream, schema: pa.Schema) -> None:
         condition = stream.condition

@@ -7,6 +7,8 @@ cdef class ChoosingKernel(Kernel):
     cdef bint latest
     cdef int[::1] choice
     cdef long long[::1] began
+    cdef int[::1] jump
+    cdef int[::1] length
     cdef bint tied
 
     # the chosen match: its events, latest first, how many come before the last, and its start
@@ -22,6 +24,14 @@ cdef class ChoosingKernel(Kernel):
     cdef int _compare(self, int a, int b) except -2 nogil
     @cython.final
     cdef inline bint _undecided(self, int n) noexcept nogil
+    @cython.final
+    cdef int _choose_in_chain(self, int heap) noexcept nogil
+    @cython.final
+    cdef int _oldest(self, int n) noexcept nogil
+    @cython.final
+    cdef bint _in_chain(self, int n, int older) noexcept nogil
+    @cython.final
+    cdef int _join_chain(self, int n) noexcept nogil
     @cython.final
     cdef int _decide(self, int heap) except? -1 nogil
     @cython.final

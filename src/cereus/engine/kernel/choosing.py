@@ -1,16 +1,32 @@
-"""NEXT, LAST and ANY: of the matches that end at an event, the best one.
+"""Lists the best match that ends at an event, for NEXT, LAST and ANY.
 
-LAST: of two complex events, the one that has the largest position that they do not share;
-NEXT: the smallest. Either way what is added to both later does not change which is better:
+LAST prefers, of two complex events, the one that has the largest position that they do not share;
+NEXT prefers the one with the smallest. Events that are added to both later do not change which is
+better:
 
-* Without a window, of all partial matches of a configuration only the best is kept.
+* Without a window, only the best of all partial matches of a configuration is kept.
 * With a window, a better one may expire sooner, so all are kept. `choice[n]` is the node of the
-  heap n whose best match is the best of the heap, and `began[n]` when that match began: while that
-  is inside the window the choice stands, for what it was chosen from only gets less. So every node
+  heap n whose best match is the best of the heap, and `began[n]` is when that match began. While
+  that is inside the window the choice stands, since the heap only loses matches. So every node
   is looked at once, and again when the best match below it has expired.
 
+**Chains.** NEXT prefers what began first, which also expires first. So in a long window choices are
+lost often, and many nodes lose theirs at once. But most heaps are chains: each node is the left
+child of a newer one, and either no node has a link, or their links go to newer and newer nodes of
+one other chain. Then the best match that a node extends, the older node below it extends as well,
+as long as that has matches in the window, and by an older event: its match is better. So the choice
+is the oldest node of the chain inside the window. Starts descend along a chain, and every node has
+a pointer far down (`jump`), so that this node is found in O(log n) steps (Myers, "An applicative
+random-access stack", 1983).
+
+Invariants, of a node n with `length[n] > 0`
+  1. `right[n]` is 0, and `length[n]` is 1, or 1 more than that of `left[n]`, whose event is older.
+  2. With a left child in the chain: either none of the two has a link, or the chain of `link[n]`
+     goes through `link[left[n]]`.
+  3. `jump[n]` is a node of its chain, n itself if its length is 1.
+
 Matches with the same events that are marked in different ways are equally good. Once two such have
-met (`tied`), all that is accepted is walked through to find them.
+met (`tied`), all accepted matches are walked through to find them.
 """
 
 from __future__ import annotations
@@ -43,13 +59,16 @@ class ChoosingKernel(Kernel):
         self.latest = options.latest
         self.choice = np.zeros(0, np.int32)
         self.began = np.zeros(0, np.int64)
+        self.jump = np.zeros(0, np.int32)
+        self.length = np.zeros(0, np.int32)
         self.chosen = np.zeros(layout.FIRST_ROOM, np.int64)
         self.tied = False
-        self.ranked = not self.open_ended  # all that end at an event have it in common
+        self.ranked = not self.open_ended  # all matches that end at an event share that event
 
     def _rank_of(self, c: cython.int) -> cython.longlong:
-        """Of two matches that end with the same event, LAST prefers the one whose event before that
-        is later, NEXT the one that begins sooner. Where these are the same, more has to be seen."""
+        """A first comparison of matches that end with the same event: LAST prefers the one whose
+        second to last event is later, NEXT the one that begins sooner. Equal ranks need a full
+        comparison."""
         r: cython.int = self.root[c]
         if r == 0 or self._start(r) < self.bound or self.empty[c] != layout.NONE:
             return layout.LATEST
@@ -69,14 +88,15 @@ class ChoosingKernel(Kernel):
         return a if better >= 0 else b
 
     def _before(self, n: cython.int) -> cython.int:
-        """The event before in the best match of a node (0: it is the first)."""
+        """The second to last event in the best match of a node (0: it has one event)."""
         link: cython.int = self.thin[n, layout.NODE_LINK]
         return self.choice[link] if link and self.windowed else link
 
     def _compare(self, a: cython.int, b: cython.int) -> cython.int:
         """1 if the best match of node a beats that of b, -1 if it is beaten, 0 if they are equal.
 
-        From the last event to the first: for LAST, the first difference decides, for NEXT the last.
+        Compares from the last event to the first: for LAST, the first difference decides; for NEXT,
+        the last difference.
         """
         verdict: cython.int = 0
         same: cython.bint = a == b
@@ -103,21 +123,87 @@ class ChoosingKernel(Kernel):
         return verdict
 
     def _undecided(self, n: cython.int) -> cython.bint:
-        """Whether a heap has matches in the window, and its choice is not known."""
+        """Whether a heap has matches in the window and its choice is not known."""
         if n == 0 or self.wide[n, layout.NODE_START] < self.bound:
             return False
+        if self.began[n] < self.bound and self.choice[n] and not self.latest and self.length[n]:
+            self._choose_in_chain(n)
         return self.choice[n] == 0 or self.began[n] < self.bound
 
+    def _choose_in_chain(self, heap: cython.int) -> cython.int:
+        """The choice of a node of a chain: the oldest node of each chain inside the window, from
+        the last event of the match to the first."""
+        n: cython.int = heap
+        while True:
+            self.choice[n] = self._oldest(n)
+            self.look_at -= 1  # long matches take long to find
+            link: cython.int = self.thin[self.choice[n], layout.NODE_LINK]
+            if link == 0:
+                self.began[heap] = self.wide[self.choice[n], layout.NODE_START]
+                return 0
+            n = link
+
+    def _oldest(self, n: cython.int) -> cython.int:
+        """The last node of a chain that is inside the window, as the first one is."""
+        while self.length[n] > 1:
+            left: cython.int = self.thin[n, layout.NODE_LEFT]
+            if self.wide[self.jump[n], layout.NODE_START] >= self.bound:
+                n = self.jump[n]
+            elif self.wide[left, layout.NODE_START] >= self.bound:
+                n = left
+            else:
+                break
+        return n
+
+    def _in_chain(self, n: cython.int, older: cython.int) -> cython.bint:
+        """Whether the chain of a node goes through an older one."""
+        if self.length[older] == 0:
+            return False
+        while self.length[n] > self.length[older]:
+            if self.length[self.jump[n]] >= self.length[older]:
+                n = self.jump[n]
+            else:
+                n = self.thin[n, layout.NODE_LEFT]
+        return n == older
+
+    def _join_chain(self, n: cython.int) -> cython.int:
+        """Note that a node is part of a chain, if it is."""
+        left: cython.int = self.thin[n, layout.NODE_LEFT]
+        link: cython.int = self.thin[n, layout.NODE_LINK]
+        self.length[n] = 0
+        if self.thin[n, layout.NODE_RIGHT] or (link and self.length[link] == 0):
+            return 0
+        if left == 0 or self.wide[left, layout.NODE_START] < self.bound:
+            self.length[n] = 1
+            self.jump[n] = n
+            return 0
+        its_link: cython.int = self.thin[left, layout.NODE_LINK]
+        if (
+            self.length[left]
+            and self.wide[left, layout.NODE_EVENT] < self.wide[n, layout.NODE_EVENT]
+            and (self._in_chain(link, its_link) if link and its_link else link == its_link)
+        ):
+            self.length[n] = self.length[left] + 1
+            far: cython.int = self.jump[left]
+            farther: cython.int = self.jump[far]
+            step: cython.int = self.length[far] - self.length[farther]
+            self.jump[n] = farther if self.length[left] - self.length[far] == step else left
+        return 0
+
     def _decide(self, heap: cython.int) -> cython.int:
-        """Find the choice of a heap, after those of all heaps that it is made of."""
+        """Find the choice of a heap, after the choices of all heaps below it."""
         if self.choice.shape[0] < self.wide.shape[0]:
             with cython.gil:
                 self.choice = longer(self.choice, self.wide.shape[0], 0)
                 self.began = longer(self.began, self.wide.shape[0], 0)
+                if not self.latest:
+                    self.jump = longer(self.jump, self.wide.shape[0], 0)
+                    self.length = longer(self.length, self.wide.shape[0], 0)
         n: cython.int
         k: cython.int
         self._push(heap, 0)
         while self.height:
+            self._worked(1)
             n = self.stack_node[self.height - 1]
             if not self._undecided(n):
                 self.height -= 1
@@ -129,6 +215,8 @@ class ChoosingKernel(Kernel):
             if self.height > before:
                 continue
             self.height -= 1
+            if not self.latest:
+                self._join_chain(n)
             link: cython.int = self.thin[n, layout.NODE_LINK]
             self.choice[n] = n
             self.began[n] = self.began[link] if link else self.wide[n, layout.NODE_START]
@@ -146,6 +234,7 @@ class ChoosingKernel(Kernel):
         c: cython.int = self._next_accepted(layout.NONE)
         while c != layout.NONE:
             r: cython.int = self.root[c]
+            self._worked(1)
             if self.wide[r, layout.NODE_START] >= self.bound:
                 if self.windowed:
                     self._decide(r)
@@ -157,7 +246,7 @@ class ChoosingKernel(Kernel):
 
     def _report(self) -> cython.bint:
         """Write the best match, in every way that it is marked; False when the chunk is full."""
-        if self.height == 0:  # else it has been begun
+        if self.height == 0:  # otherwise the writing has already begun
             last: cython.int = self._best()
             if last:
                 self._set_out(last)
@@ -166,7 +255,7 @@ class ChoosingKernel(Kernel):
         return self._reported()
 
     def _set_out(self, last: cython.int) -> cython.int:
-        """Note the events of the match that was chosen, and where it may be found."""
+        """Note the events of the chosen match, and where it may be found."""
         self.walk_at = self.base + self.event
         self.walk_end = self.walk_at
         if self.open_ended or self.ends_at_marks:
@@ -199,7 +288,7 @@ class ChoosingKernel(Kernel):
         return 0
 
     def _write(self) -> cython.bint:
-        """Walk through what is on the stack, as far as it has the chosen events. As in `_walk`, a
+        """Walk through the stack, as far as its nodes have the chosen events. As in `_walk`, a
         depth below zero stands for a match that is on the path."""
         while self.height:
             if self.limit >= 0 and self.reported >= self.limit:
@@ -216,6 +305,7 @@ class ChoosingKernel(Kernel):
                 if not self._emit(n, -1 - d):
                     return False
                 continue
+            self._worked(1)
             if self.wide[n, layout.NODE_START] < self.chosen_start:
                 continue
             self._push_siblings(n, d)
@@ -234,6 +324,7 @@ class ChoosingKernel(Kernel):
         Kernel._sweep(self)
         with cython.gil:
             np.asarray(self.choice)[:] = 0  # nodes have new numbers
+            np.asarray(self.length)[:] = 0
         return 0
 
     def restore(self, saved: dict[str, Any]) -> None:

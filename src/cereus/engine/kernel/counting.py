@@ -2,12 +2,12 @@
 
 Where the kernel has a heap of partial matches, this one has a vector: how many of them start at
 which measure, in ascending order. A vector is a node with the place of its first cell instead of
-the event, and their number instead of the link; its `start` is that of the last cell, so that
-windows and melding work as they do for heaps. Counts are exact up to 2**53.
+the event, and the number of cells instead of the link. Its `start` is that of the last cell, so
+that windows and melding work as they do for heaps. Counts are exact up to 2**53.
 
 Totals over all matches are kept beside the counts: adding an event of value v to n partial matches
-adds n·v to their sum, and lets v into their smallest and largest. `adds[label, t]` says whether an
-event so labelled counts for total t, `kinds[t]` which kind of total it is.
+adds n·v to their sum, and updates their smallest and largest with v. `adds[label, t]` says whether
+an event with that label counts for total t, `kinds[t]` which kind of total it is.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 INFINITY = cython.declare(cython.double, float("inf"))
 CELLS_PER_STEP = cython.declare(cython.longlong, 16)
-"""Cells copied in the time of a step: where vectors are long, it is time to look for signals after
-fewer steps."""
+"""The number of cells that are copied in the time of a step. Where vectors are long, signals are
+checked after fewer steps."""
 
 
 @cython.cclass
 class CountingKernel(Kernel):
-    """One row for each event at which matches are accepted: how many, and their totals."""
+    """Writes one row for each event at which matches are accepted: how many, and their totals."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         totals = len(options.totals)
@@ -58,7 +58,7 @@ class CountingKernel(Kernel):
         self.ended_totals = np.zeros(totals)
 
     def use_totals(self, amounts: npt.NDArray[np.float64], adds: npt.NDArray[np.uint8]) -> None:
-        """The values of the events of the next batch, and which labels they count for."""
+        """Set the values of the events of the next batch, and the labels for which they count."""
         self.amounts = amounts
         self.adds = adds
 
@@ -84,7 +84,7 @@ class CountingKernel(Kernel):
         return 0
 
     def _put(self, start: cython.longlong, count: cython.double) -> cython.int:
-        """One more cell, of matches without any event that counts for a total."""
+        """Add a cell of matches without any event that counts for a total."""
         self.starts[self.cells] = start
         self.counts[self.cells] = count
         self._total_nothing()
@@ -92,14 +92,14 @@ class CountingKernel(Kernel):
         return 0
 
     def _put_copy(self, cell: cython.longlong) -> cython.int:
-        """A copy of a cell as one more, if it is inside the window."""
+        """Add a copy of a cell, if it is inside the window."""
         if self.starts[cell] >= self.bound:
             self._put(self.starts[cell], self.counts[cell])
             self._total_into(self.cells - 1, cell)
         return 0
 
     def _put_copies(self, vector: cython.int) -> cython.int:
-        """Copies of the cells of a vector, as far as they are inside the window."""
+        """Add copies of the cells of a vector that are inside the window."""
         i: cython.longlong
         begin: cython.longlong = self.wide[vector, layout.VECTOR_BEGIN]
         size: cython.longlong = self.thin[vector, layout.VECTOR_SIZE]
@@ -121,14 +121,14 @@ class CountingKernel(Kernel):
     # ------------------------------------------------------------ totals
 
     def _total_nothing(self) -> cython.int:
-        """The cell after the last has the totals of no events."""
+        """Set the totals in the cell after the last to those of no events."""
         t: cython.int
         for t in range(self.kinds.shape[0]):
             self.totals[self.cells, t] = _nothing(self.kinds[t])
         return 0
 
     def _total_into(self, cell: cython.longlong, other: cython.longlong) -> cython.int:
-        """The totals of the other cell join those of a cell."""
+        """Add the totals of the other cell to those of a cell."""
         t: cython.int
         for t in range(self.kinds.shape[0]):
             self.totals[cell, t] = _joined(
@@ -137,7 +137,7 @@ class CountingKernel(Kernel):
         return 0
 
     def _total_event(self, begin: cython.longlong, label: cython.int) -> cython.int:
-        """This event is added to all partial matches of the cells from `begin` on."""
+        """Add this event to all partial matches of the cells from `begin` on."""
         t: cython.int
         i: cython.longlong
         for t in range(self.kinds.shape[0]):
@@ -168,13 +168,14 @@ class CountingKernel(Kernel):
         return self._vector(begin)
 
     def _end(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
-        """What is complete is added up, without a vector of its own."""
+        """Add up complete matches, without a vector for them."""
         i: cython.longlong
         if self.n_ended == 0:
             self._end_nothing()
         self.n_ended += 1
         if r:
             begin: cython.longlong = self.wide[r, layout.VECTOR_BEGIN]
+            self.look_at -= self.thin[r, layout.VECTOR_SIZE] // CELLS_PER_STEP
             for i in range(begin, begin + self.thin[r, layout.VECTOR_SIZE]):
                 if self.starts[i] >= self.bound:
                     self._end_cell(i, label)
@@ -186,7 +187,7 @@ class CountingKernel(Kernel):
         return 0
 
     def _end_nothing(self) -> cython.int:
-        """Nothing is complete at this event yet."""
+        """Begin an event: nothing is complete yet."""
         t: cython.int
         self.ended_count = 0
         for t in range(self.kinds.shape[0]):
@@ -194,7 +195,7 @@ class CountingKernel(Kernel):
         return 0
 
     def _end_cell(self, cell: cython.longlong, label: cython.int) -> cython.int:
-        """The matches of a cell are complete with this event."""
+        """Count the matches of a cell as complete with this event."""
         t: cython.int
         self.ended_count += self.counts[cell]
         for t in range(self.kinds.shape[0]):
@@ -236,12 +237,12 @@ class CountingKernel(Kernel):
         return self._vector(begin)
 
     def _report(self) -> cython.bint:
-        """One row, if any match is inside the window; False when the chunk is full."""
+        """Write one row, if any match is inside the window; False when the chunk is full."""
         count: cython.double = 0
         k: cython.longlong
         t: cython.int
         self._room_for_cells(1)
-        self._total_nothing()  # the cell after the last is free to add up in
+        self._total_nothing()  # the sum is made in the cell after the last, which is free
         if self.n_ended:
             count = self.ended_count
             for t in range(self.kinds.shape[0]):
@@ -250,6 +251,7 @@ class CountingKernel(Kernel):
         while c != layout.NONE:
             begin: cython.longlong = self.wide[self.root[c], layout.VECTOR_BEGIN]
             size: cython.longlong = self.thin[self.root[c], layout.VECTOR_SIZE]
+            self._worked(1 + size // CELLS_PER_STEP)
             for k in range(begin, begin + size):
                 if self.starts[k] >= self.bound:
                     count += self.counts[k]
@@ -259,7 +261,7 @@ class CountingKernel(Kernel):
         return self._write_row(self.cells)
 
     def _write_row(self, cell: cython.longlong) -> cython.bint:
-        """One row of what a cell has, if there are any matches; False when the chunk is full."""
+        """Write the row of a cell, if it has any matches; False when the chunk is full."""
         count: cython.double = self.counts[cell]
         t: cython.int
         if self.limit >= 0 and count > self.limit:
@@ -279,8 +281,8 @@ class CountingKernel(Kernel):
     # ------------------------------------------------------------ garbage
 
     def _sweep(self) -> cython.int:
-        """Copy the vectors that configurations hold, without what is out of the window, to after
-        the last one; then move these copies to the front."""
+        """Copy the vectors that configurations hold to behind the last one, without the part that
+        is out of the window. Then move these copies to the front."""
         self.sweeps += 1
         if self.consuming_all:
             with cython.gil:
@@ -333,7 +335,7 @@ class CountingKernel(Kernel):
     # ------------------------------------------------------------ snapshots and measures
 
     def oldest(self) -> int | None:
-        """Vectors do not refer to events."""
+        """None: vectors do not refer to events."""
         return None
 
     def save(self) -> dict[str, Any]:
@@ -363,7 +365,7 @@ def _nothing(kind: cython.int) -> cython.double:
 
 
 def _joined(kind: cython.int, a: cython.double, b: cython.double) -> cython.double:
-    """The total of two lots of events."""
+    """The total of two groups of events."""
     if kind == layout.TOTAL_SUM:
         return a + b
     if kind == layout.TOTAL_MIN:

@@ -1,10 +1,11 @@
-"""ALL of single events: the events of each part are gathered, and combined where all have come.
+"""ALL of single events: gathers the events of each part, and combines them once all parts have
+some.
 
 The automaton (`automata.gathering`) has one state for each part, whose heap has the events of that
-part, one node each. At an event, the matches that end with it are this event with every choice of
-one event inside the window for each of the other parts. So reading an event is one insertion,
-and listing is linear in the output, however many parts there are. To count them, the numbers of
-events in the window are multiplied.
+part, one node each. The matches that end with an event are this event with every choice of one
+event inside the window for each of the other parts. So reading an event is one insertion, and
+listing is linear in the output, however many parts there are. To count them, the numbers of events
+in the window are multiplied.
 
 Invariants
   1. No event belongs to two parts, so every choice is another match, and this event is in all.
@@ -70,7 +71,7 @@ class GatheringKernel(Kernel):
         return True
 
     def _combine(self) -> cython.bint:
-        """Write what is on the stack, depth first; False when the chunk is full."""
+        """Write the matches on the stack, depth first; False when the chunk is full."""
         n: cython.int
         depth: cython.int
         other: cython.int
@@ -85,7 +86,7 @@ class GatheringKernel(Kernel):
             self.height -= 1
             n = self.stack_node[self.height]
             depth = self.stack_depth[self.height]
-            if depth < 0:  # it is on the path, and the chunk was full
+            if depth < 0:  # the match is on the path, but the chunk was full
                 if not self._emit(n, -1 - depth):
                     return False
                 continue
@@ -107,7 +108,7 @@ class GatheringKernel(Kernel):
         return True
 
     def _choose_also(self, n: cython.int, depth: cython.int) -> cython.int:
-        """A node takes its place among those that are chosen before its depth (invariant 3)."""
+        """Insert a node among those that are chosen before its depth (invariant 3)."""
         event: cython.longlong = self.wide[n, layout.NODE_EVENT]
         d: cython.int
         at: cython.int = depth
@@ -122,7 +123,7 @@ class GatheringKernel(Kernel):
         return 0
 
     def _set_path(self) -> cython.int:
-        """What is chosen, as a match is written."""
+        """Set the path to the chosen events, as a match is written."""
         d: cython.int
         n: cython.int
         for d in range(self.n_parts):
@@ -149,7 +150,7 @@ class GatheringCountingKernel(SlidingCountingKernel):
             gather_other_parts(self, self.gathered)  # the same events, as other nodes
         self._follow_window()
         self._room_for_cells(1)
-        cell: cython.longlong = self.cells  # free to add up in
+        cell: cython.longlong = self.cells  # this cell is free for the sum
         combinations: cython.double = 1.0
         d: cython.int
         for d in range(1, self.gathered.shape[0]):

@@ -61,6 +61,8 @@ cdef class Kernel(KeyedStepper):
     cdef int _next_accepted(self, int c) noexcept nogil
     cdef bint _report(self) except? -1 nogil
     @cython.final
+    cdef bint _report_end(self, int c) except? -1 nogil
+    @cython.final
     cdef bint _reported(self) except? -1 nogil
     @cython.final
     cdef int _push(self, int n, int depth) except? -1 nogil

@@ -1,10 +1,10 @@
 """The kernel: classified events in, matches out. Pure Python to read, compiled by Cython to run.
 
-`stepper` has the partial matches and how they read an event, `keyed` those of the keys that are not
-being read, `terms_vm` the conditions that they evaluate. Here are the events of a batch, and the
-walk through the forest that writes matches. `counting` and `choosing` have kernels that report
-something else; `layout` names the columns of all arrays. The `.pxd` beside a module says what is
-compiled to C.
+`stepper` has the partial matches of a key and how they read an event, `keyed` the partial matches
+of the other keys, `terms_vm` the conditions that they evaluate. This module has the events of a
+batch, and the walk through the forest that writes matches. `counting` and `choosing` have kernels
+that report something else; `layout` names the columns of all arrays. The `.pxd` beside a module
+says what is compiled to C.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Kernel(KeyedStepper):
     # ------------------------------------------------------------ a batch of events
 
     def shed(self) -> None:
-        """Drop the partial matches of the key at hand, to be under the limits again."""
+        """Drop the partial matches of the key at hand, to get below the limits again."""
         self._begin()
 
     def start_over(self, report_from: cython.longlong) -> None:
@@ -84,7 +84,7 @@ class Kernel(KeyedStepper):
         self.report_from = report_from
 
     def _forget_keys(self) -> None:
-        """Every key is as if it had not been seen; the arrays stay, as a few events are next."""
+        """Forget all keys. The arrays stay, since only a few events come next."""
         key: cython.Py_ssize_t
         for key in range(self.last_position.shape[0]):
             self.last_position[key] = -1
@@ -130,14 +130,14 @@ class Kernel(KeyedStepper):
         self.over = False
 
     def expire(self, events: KernelInput, keys: cython.longlong, over: cython.bint) -> None:
-        """Get ready to read no event but the passing of time: one row per key, with its floor; or
-        that the input is over, whatever the times are."""
+        """Prepare to let time pass without an event: one row per key, with its floor; with `over`,
+        the input is over, whatever the times are."""
         self.feed(events, keys)
         self.expiring = True
         self.over = over
 
     def use_chunk(self, chunk: ChunkBuffer) -> None:
-        """Write matches here from now on."""
+        """Write matches to this chunk from now on."""
         self.out_events = chunk.events
         self.out_labels = chunk.labels
         self.out_offsets = chunk.offsets
@@ -149,14 +149,15 @@ class Kernel(KeyedStepper):
         self.n_cells = 0
 
     def let_go(self) -> None:
-        """Hold on to the chunk no longer."""
+        """Release the chunk."""
         self.out_events = self.out_first = self.out_last = self.out_at = np.zeros(0, np.int64)
         self.out_labels = self.out_offsets = np.zeros(0, np.int32)
 
     def run(self) -> int:
         """Read events until the batch is FINISHED, the CHUNK_FULL, or a limit is reached.
 
-        After a limit one may go on: matches past theirs were left out; for the others `shed`.
+        The caller may go on after a limit: matches past their own limit were left out; for the
+        other limits, call `shed` first.
         """
         state: cython.int
         with cython.nogil:
@@ -178,7 +179,7 @@ class Kernel(KeyedStepper):
             if self.event == n:
                 break
             if not self.loaded:
-                if self.n_carry > self.carry_at:  # a key may come many times
+                if self.n_carry > self.carry_at:  # a key may come many times in a batch
                     self._tidy_carry()
                 self._take_up(self.key_of[self.group])
                 self.loaded = True
@@ -187,7 +188,7 @@ class Kernel(KeyedStepper):
                 if self.used + self.sets.used // layout.NODE_WORDS > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
-                self._sweep_and_count()  # some may be out of the window, and not looked at since
+                self._sweep_and_count()  # some may have left the window meanwhile
                 if self.n_configurations > self.max_configurations:
                     return layout.TOO_MANY_CONFIGURATIONS
             self._step(self.event)
@@ -217,7 +218,7 @@ class Kernel(KeyedStepper):
         return 0
 
     def _leave_event(self) -> cython.int:
-        """On to the next event; at the last one of a group, its configurations are put down."""
+        """Go on to the next event. After the last one of a group, put its configurations down."""
         self.event += 1
         if self.event == self.group_ends[self.group]:
             key: cython.int = self.key_of[self.group]
@@ -230,8 +231,8 @@ class Kernel(KeyedStepper):
     # ------------------------------------------------------------ reporting
 
     def _next_accepted(self, c: cython.int) -> cython.int:
-        """The configuration after c that is accepting and has matches; after NONE the first one,
-        and NONE after the last. No configuration may come or go meanwhile."""
+        """The next accepting configuration with matches after c: the first one after NONE, and NONE
+        after the last. No configuration may come or go meanwhile."""
         if c == layout.NONE:
             self.accepted_from = 0
         else:
@@ -240,6 +241,7 @@ class Kernel(KeyedStepper):
             while c >= 0:
                 if self.root[c]:
                     return c
+                self.look_at -= 1
                 c = self.following[c]
             if self.accepted_from == self.n_active:
                 return layout.NONE
@@ -259,22 +261,38 @@ class Kernel(KeyedStepper):
             if c == layout.NONE:
                 break
             self.report_next = self._next_accepted(c)
+            self._worked(1)
             if self.state_of[c] == self.closed:
                 self.walk_bound = layout.NO_BOUND
                 self._push(self.root[c], 0)
-            # the passing of time is no event: what the last one has accepted is reported
+            # the passing of time is not an event: what the last event has accepted is reported
             elif not self.expiring and self.wide[self.root[c], layout.NODE_START] >= self.bound:
+                if self.watching and not self.must_show:
+                    return self._report_end(c)
                 self.walk_bound = self.bound
                 self._push(self.root[c], 0)
         return self._reported()
 
+    def _report_end(self, c: cython.int) -> cython.bint:
+        """Write that matches end at this event, those of configuration c, without any of their
+        events; False when the chunk is full."""
+        m: cython.int = self.n_matches
+        if m == self.out_first.shape[0]:
+            self.report_next = c
+            return False
+        self.out_first[m] = self.out_last[m] = self.out_at[m] = self.base + self.event
+        self.n_matches = m + 1
+        self.out_offsets[m + 1] = self.n_cells
+        self.reported += 1
+        return self._reported()
+
     def _reported(self) -> cython.bint:
-        """All matches of this event have been written."""
+        """Note that all matches of this event have been written."""
         self.reporting = False
         if self.reported:
             if self.consuming:
                 self._begin()
-            if self.consuming_all:  # of the other keys too, when they are taken up
+            if self.consuming_all:  # those of the other keys follow when they are taken up
                 self.epoch += 1
         return True
 
@@ -289,7 +307,7 @@ class Kernel(KeyedStepper):
         return 0
 
     def _walk(self) -> cython.bint:
-        """Write what is on the stack; False when the chunk is full."""
+        """Write the matches on the stack; False when the chunk is full."""
         state: cython.int = WALK_NEEDS_ROOM
         while state == WALK_NEEDS_ROOM:
             self._room_to_walk()
@@ -297,7 +315,7 @@ class Kernel(KeyedStepper):
         return state == WALK_DONE
 
     def _room_to_walk(self) -> cython.int:
-        """Room on the stack for one more node, and on the path for the one at the top."""
+        """Make room on the stack for one more node, and on the path for the one at the top."""
         if self.height + WALK_ROOM > self.stack_node.shape[0]:
             with cython.gil:
                 self.stack_node = longer(self.stack_node, 2 * self.height + WALK_ROOM, 0)
@@ -310,11 +328,11 @@ class Kernel(KeyedStepper):
         return 0
 
     def _walk_on(self) -> cython.int:
-        """Depth first: an event, all that it extends, then the other choices at its depth.
+        """Walk depth first: an event, all that it extends, then the other choices at its depth.
 
-        path[d] is what is shown of the event chosen at depth d, latest first. On the stack, a
-        depth below zero stands for a match that is on the path but was not written: the chunk was
-        full. The arrays do not grow here (`_room_to_walk`): C keeps them in registers.
+        path[d] is what is shown of the event chosen at depth d, latest first. On the stack, a depth
+        below zero stands for a match that is on the path but was not written, since the chunk was
+        full. The arrays do not grow here (`_room_to_walk`), so C keeps them in registers.
         """
         wide: cython.longlong[::1] = self.flat_wide
         thin: cython.int[::1] = self.flat_thin
@@ -352,7 +370,7 @@ class Kernel(KeyedStepper):
                     return WALK_CHUNK_FULL
                 continue
             if depth == 0:
-                # the last event shown is not the last of the match if that is not selected
+                # if the last event of the match is not selected, it is not the last one shown
                 self.walk_end = self.base + self.event
                 if self.open_ended or self.ends_at_marks:
                     self.walk_end = wide[layout.NODE_WORDS * n + layout.NODE_EVENT]
@@ -363,6 +381,7 @@ class Kernel(KeyedStepper):
                         wide[layout.NODE_WORDS * n + layout.NODE_EVENT] - known_from
                     ]
                     if wide[layout.NODE_WORDS * n + layout.NODE_START] < bound:
+                        self._worked(1)
                         continue
             while True:
                 if depth == deepest or self.height > most + 2:
@@ -397,7 +416,7 @@ class Kernel(KeyedStepper):
                 if not self._emit(cython.cast(cython.int, n), depth):
                     return WALK_CHUNK_FULL
                 continue
-            # the same as _emit, without labels and with room
+            # like _emit, but without labels and with room
             self.out_first[self.n_matches] = wide[layout.NODE_WORDS * n + layout.NODE_EVENT]
             self.out_last[self.n_matches] = self.walk_end
             self.out_at[self.n_matches] = self.walk_at
@@ -411,7 +430,7 @@ class Kernel(KeyedStepper):
         return WALK_DONE
 
     def _push_siblings(self, n: cython.int, depth: cython.int) -> cython.int:
-        """The other choices that the heap of node n has."""
+        """Push the other choices in the heap of node n."""
         if self.thin[n, layout.NODE_RIGHT]:
             self._push(self.thin[n, layout.NODE_RIGHT], depth)
         if self.thin[n, layout.NODE_LEFT]:
@@ -419,7 +438,7 @@ class Kernel(KeyedStepper):
         return 0
 
     def _shows(self, depth: cython.int) -> cython.bint:
-        """Whether something of the match on the path is selected."""
+        """Whether some event of the match on the path is selected."""
         d: cython.int
         for d in range(depth + 1):
             if self.path_label[d] > layout.HIDDEN:
@@ -431,7 +450,7 @@ class Kernel(KeyedStepper):
         at: cython.int = self.n_cells
         m: cython.int = self.n_matches
         if self.must_show and not self._shows(depth):
-            # of these there may be many before the chunk is full
+            # many of these may come before the chunk is full
             self.look_at -= 1
             if self.steps >= self.look_at:
                 self._look_up()
@@ -465,7 +484,7 @@ class Kernel(KeyedStepper):
         """The smallest ordinal that a live node refers to (after a sweep), or None."""
         nodes = np.asarray(self.wide)[1 : self.used]
         if len(nodes) and self.scoped and self.windowed and not self.open_ended:
-            # what is only there to beat others is never reported
+            # partial matches that only compete with others are never reported
             nodes = nodes[nodes[:, layout.NODE_START] >= np.min(self.last_floor)]
         return int(nodes[:, layout.NODE_EVENT].min()) if len(nodes) else None
 
@@ -528,12 +547,12 @@ class Kernel(KeyedStepper):
 
     @property
     def made_count(self) -> int:
-        """How many nodes were ever made."""
+        """The number of nodes made so far."""
         return self.nodes_swept + self.used - 1
 
     @property
     def step_count(self) -> int:
-        """How often a configuration read an event."""
+        """How often configurations have read an event."""
         return self.steps
 
     @property

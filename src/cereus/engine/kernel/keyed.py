@@ -1,7 +1,7 @@
-"""The configurations of every key while others are read, and the sweep of nodes that none reaches.
+"""Keeps the configurations of every key while another is read, and sweeps nodes that none reaches.
 
-Those of key k are the rows `carry_from[k]` to `carry_to[k]` of `carry`; what lies between is of no
-use any more. A key is taken up when its events come, and put down after them.
+Those of key k are the rows `carry_from[k]` to `carry_to[k]` of `carry`; the rows in between are no
+longer used. A key is taken up when its events come, and put down after them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import filled, taller
+from cereus.engine.ranges import ranges
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @cython.cclass
 class KeyedStepper(LimitedStepper):
-    """The partial matches of all keys, of which one is read."""
+    """The partial matches of all keys; those of one key at a time read events."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         LimitedStepper.__init__(self, table, options)
@@ -41,7 +42,7 @@ class KeyedStepper(LimitedStepper):
         self.clear_keys()
 
     def clear_keys(self) -> None:
-        """No key has been seen."""
+        """Forget all keys."""
         self.carry_from = self.carry_to = np.zeros(0, np.int64)
         self.carry = np.zeros((layout.FIRST_ROOM, layout.CARRY_VALUES + self.n_slots), np.int64)
         self.n_carry = 0
@@ -124,18 +125,19 @@ class KeyedStepper(LimitedStepper):
         return np.unique(self._carried()[:, layout.CARRY_STATE])
 
     def begin_anew(self, key: cython.longlong) -> None:
-        """One key's evaluation starts anew after its last event (CONSUME BY PARTITION)."""
+        """Let the evaluation of one key start anew after its last event (CONSUME BY PARTITION)."""
         self._carry_anew(np.array([key]))
 
     def begin_others_anew(self, key: cython.longlong) -> None:
-        """Every other key's evaluation starts anew after its last event (CONSUME BY ANY)."""
+        """Let the evaluation of every other key start anew after its last event (CONSUME BY
+        ANY)."""
         seen = np.asarray(self.last_position) >= 0
         seen[key] = False
         self._carry_anew(np.flatnonzero(seen))
 
     def _forget_consumed(self) -> None:
-        """What a match of another key has consumed since it was put down (CONSUME BY ANY) is
-        replaced by one partial match that has seen nothing."""
+        """Replace what a match of another key has consumed since the key was put down (CONSUME BY
+        ANY) by one partial match that has seen nothing."""
         consumed = (np.asarray(self.epoch_of) < self.epoch) & (np.asarray(self.last_position) >= 0)
         if self.loaded:
             consumed[self.key_of[self.group]] = False
@@ -144,7 +146,7 @@ class KeyedStepper(LimitedStepper):
         np.asarray(self.epoch_of)[:] = self.epoch
 
     def _carry_anew(self, keys: npt.NDArray[np.int64]) -> None:
-        """One partial match that has seen nothing, for each of these keys."""
+        """Give each of these keys one partial match that has seen nothing."""
         anew = np.zeros((len(keys), layout.CARRY_VALUES + self.n_slots), np.int64)
         anew[:, layout.CARRY_STATE] = self.table.initial
         np.asarray(self.carry_to)[keys] = np.asarray(self.carry_from)[keys]
@@ -155,11 +157,11 @@ class KeyedStepper(LimitedStepper):
         np.asarray(self.carry_to)[keys] = begin + np.arange(len(keys)) + 1
 
     def _carried(self) -> npt.NDArray[np.int64]:
-        """The rows that some key carries, in the order of the keys, after moving them together."""
+        """The rows that keys carry, in the order of the keys, after moving them together."""
         begins = np.asarray(self.carry_from)
         sizes = np.asarray(self.carry_to) - begins
         ends = np.cumsum(sizes)
-        rows = np.arange(int(sizes.sum())) + np.repeat(begins - (ends - sizes), sizes)
+        rows = ranges(begins, sizes)
         carry = np.zeros(
             (max(layout.FIRST_ROOM, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64
         )
@@ -183,7 +185,7 @@ class KeyedStepper(LimitedStepper):
         """Sweep now (between batches), and put away configurations that have no match left."""
         self.bound = layout.NO_BOUND
         carry = self._carried()
-        ended = self.table.final[carry[:, layout.CARRY_STATE]] > 0  # what is there was reported
+        ended = self.table.final[carry[:, layout.CARRY_STATE]] > 0  # these were reported
         carry[ended, layout.CARRY_ROOT] = 0
         carry[ended, layout.CARRY_EMPTY] = layout.NONE
         self._sweep_and_count()
@@ -236,7 +238,7 @@ class KeyedStepper(LimitedStepper):
                 here = self.floors[self.event]
             for c in range(self.made):
                 if self.state_of[c] >= 0:
-                    # what waits for its window to pass is needed then
+                    # configurations that wait for their window to pass are needed when it has
                     waits: cython.bint = self.closing[self.state_of[c]] or self._outlives(c)
                     self.root[c] = self._reach(
                         self.root[c], layout.NO_BOUND if waits else here, bounds, moved
@@ -269,7 +271,7 @@ class KeyedStepper(LimitedStepper):
         return 0
 
     def _row_outlives(self, i: cython.longlong) -> cython.bint:
-        """`_outlives`, of a configuration that was put down."""
+        """`_outlives`, for a configuration that was put down."""
         s: cython.longlong = self.carry[i, layout.CARRY_STATE]
         d: cython.int
         if not self.lasting[s]:

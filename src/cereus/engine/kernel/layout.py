@@ -18,7 +18,7 @@ UNSTARTED = 0
 NULL = -(1 << 63)
 """A value that is not known."""
 NO_BOUND = -(1 << 63)
-"""The floor where there is no window: whatever has started is inside."""
+"""The floor where there is no window: everything is inside."""
 LATEST = (1 << 63) - 1
 """The floor that nothing is inside of."""
 
@@ -40,9 +40,9 @@ TOO_MANY_STEPS = 5
 NODE_WORDS, NODE_INTS = 4, 8
 """A node is four int64; the array is also seen as int32, eight to a node."""
 NODE_EVENT, NODE_START = 0, 1
-"""Of the int64: the event's ordinal, and the latest start of the matches below."""
+"""The int64 columns: the event's ordinal, and the latest start of the matches below."""
 NODE_LINK, NODE_LEFT, NODE_RIGHT, NODE_TAG = 4, 5, 6, 7
-"""Of the int32: what the event extends, the two children, and label and rank in one."""
+"""The int32 columns: what the event extends, the two children, and label and rank in one."""
 RANK_BITS = 8
 RANK_MASK = (1 << RANK_BITS) - 1
 """A tag is the label with its stamps, shifted by so many bits, and the rank. The rank of a leftist
@@ -119,9 +119,9 @@ word of a chooser is its number, times the stamps that there may be, plus its st
 the ways, plus one of these."""
 CHOOSE_STAMPS = STAMP_BITS + 1
 WORSE, EQUAL, BETTER, NEITHER = -1, 0, 1, 2
-"""What is found when a match is compared with another."""
+"""The results of comparing a match with another."""
 SCOPES = 5
-"""So many parts that choose may stand inside each other: four, and MAX around all of a pattern."""
+"""How many parts that choose may stand inside each other: four, and MAX around a whole pattern."""
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument, and functions, which have
@@ -162,11 +162,10 @@ PAST_ORDINAL, PAST_MEASURE, PAST_VALUES = range(3)
 # ---------------------------------------------------------------- values of functions
 
 FUNCTION_COUNT, FUNCTION_FLOATS, FUNCTION_WORDS = range(3)
-"""How many operands a function has, and which of them are floats, as bits."""
+"""The number of operands of a function, and which of them are floats, as bits."""
 MEMO_FUNCTION, MEMO_OPERANDS = range(2)
 MEMO_WORDS = 5
-"""The key of a value that is known: the function (NONE: there is no value here), and up to four
-operands."""
+"""The key of a known value: the function (NONE: this entry is free), and up to four operands."""
 
 # ---------------------------------------------------------------- arrays that grow
 
@@ -174,7 +173,7 @@ FIRST_ROOM = 64
 """Room for configurations and the like at first. Other arrays have a multiple of it. Builds for
 sanitizers have room for one, so that everything grows all the time (`setup.py`)."""
 SWEEP_CELLS = 1 << 20
-"""So many cells of counts are written before it is worth looking which are still needed."""
+"""Look for cells of counts that are no longer needed once this many were written."""
 
 # ---------------------------------------------------------------- totals over all matches
 

@@ -1,12 +1,11 @@
-"""What need not be kept under LIMIT: partial matches that others cover.
+"""Leaves out partial matches that a LIMIT makes unnecessary, because others cover them.
 
 A partial match *covers* another of the same state if it does not begin sooner, and if its values
-satisfy whatever those of the other do: of `a.x < b.x`, one with an `a.x` that is not greater. Then
+satisfy every condition that those of the other do: for `a.x < b.x`, its `a.x` is not greater. Then
 all events that complete the other complete it as well, at the same event and inside the window. So
 where an event reports no more than n matches, whichever they are (`Stepper.enough`), a partial
-match that n others cover is not needed: with each of those there is a match wherever there is one
-with it, and they leave the window no sooner. Thousands of values that wait become the few that
-none covers.
+match that n others cover is not needed: each of those gives a match wherever it would, and leaves
+the window no sooner. Thousands of waiting values become the few that none covers.
 
 Invariants
   1. `covered[c]` is not more than the number of different partial matches that cover all those of
@@ -18,8 +17,8 @@ Invariants
      would send there is covered by what it has sent before, or by what covers that: nothing of any
      state with slots has gone since but what was covered or has left the window.
 
-Where one match may be found in several ways, two partial matches may be the same one, and only for
-a LIMIT of 1 that makes no difference.
+Where one match may be found in several ways, two partial matches may be the same one. That makes no
+difference only for a LIMIT of 1.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ if TYPE_CHECKING:
     from cereus.engine.match.table import TransitionTable
 
 MOST = 16
-"""Under a higher limit partial matches are seldom covered often enough."""
+"""Under a higher LIMIT, partial matches are seldom covered often enough."""
 LOOKS = cython.declare(cython.int, 8)
 LOOKS_FOR_EACH = cython.declare(cython.int, 4)
-"""So many configurations are looked at in vain when one has a new partial match, and so many more
-for each match that may be reported."""
+"""How many configurations are looked at in vain when one has a new partial match; as many more for
+each match that may be reported."""
 
 
 @cython.cclass
 class LimitedStepper(ScopedStepper):
-    """Partial matches of which only some are needed."""
+    """Partial matches, without those that a LIMIT makes unnecessary."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         ScopedStepper.__init__(self, table, options)
@@ -60,11 +59,12 @@ class LimitedStepper(ScopedStepper):
     def _is_left_out(
         self, c: cython.int, at: cython.int, r: cython.int, unseen: cython.int
     ) -> cython.bint:
-        """The only move that marks the event, of one match that is wanted.
+        """Whether the only move that marks the event is not needed, where one match is wanted.
 
-        Where it takes all values along, the same partial matches need not make it again as long as
-        nothing gets lost, and at such an event nothing does where they arrive. Where all values are
-        new, those that make it arrive as one configuration, and the latest start is enough."""
+        If the move takes all values along, the same partial matches need not make it again as long
+        as nothing gets lost, and at such an event nothing does where they arrive. If all values are
+        new, those that make it arrive as one configuration, and the latest start is enough.
+        """
         move: cython.int = at + layout.EDGES_MOVES
         copy: cython.int = self.edges[move + layout.MOVE_COPY]
         if (
@@ -97,7 +97,7 @@ class LimitedStepper(ScopedStepper):
         return False
 
     def _all_copies(self, at: cython.int, how: cython.int) -> cython.bint:
-        """Whether all values of a program of copies are made in one way."""
+        """Whether all values of a program of copies are made in the same way."""
         k: cython.int
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
             copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
@@ -106,8 +106,8 @@ class LimitedStepper(ScopedStepper):
         return True
 
     def _leave_out_rows(self) -> cython.int:
-        """Of the rows that are about to arrive, those are left out that a configuration with their
-        values covers, or the row before; what a row covers in its configuration goes."""
+        """Leave out pending rows that are covered by a configuration with their values, or by the
+        row before. Drop from a configuration what a row covers."""
         if self.enough > 1:
             return 0
         k: cython.int
@@ -150,7 +150,7 @@ class LimitedStepper(ScopedStepper):
         return True
 
     def _leave_out_covered(self, c: cython.int, row: cython.int) -> cython.int:
-        """A pending row has arrived as configuration c: what is covered often enough goes."""
+        """Drop what is covered often enough, after a pending row has arrived as configuration c."""
         s: cython.int = self.state_of[c]
         if not self.slot_counts[s]:
             return 0
@@ -162,7 +162,7 @@ class LimitedStepper(ScopedStepper):
             return 0
         start: cython.longlong = self.pending_starts[row]
         newest: cython.bint = self.empty[c] == layout.NONE and self._start(self.root[c]) <= start
-        # by an equality only those with the same value can be compared
+        # with an equality, only those with the same value can be compared
         hashed: cython.bint = not (self.easier[s, 0] | self.easier[s, 1]) & 1
         counts: cython.bint = self.enough == 1 or (
             self.pending[row, layout.PENDING_LABEL] != layout.UNMARKED
@@ -191,8 +191,8 @@ class LimitedStepper(ScopedStepper):
         return 0
 
     def _is_covered(self, c: cython.int, start: cython.longlong) -> cython.bint:
-        """One more partial match, which begins at `start`, has values that are easier to satisfy
-        than those of configuration c; whether c is not needed any more."""
+        """Count one more partial match that covers configuration c: it begins at `start` and its
+        values are easier to satisfy. Returns whether c is no longer needed."""
         if self.empty[c] != layout.NONE or self._start(self.root[c]) > start:
             return False
         self.covered[c] += 1

@@ -25,6 +25,8 @@ cdef class OrderedConfigurations:
     cdef int n_stack
     cdef int[::1] gone
     cdef int n_gone
+    # how many configurations walks to the best have looked at
+    cdef long long looked
 
     cdef int room_for_states(self, int states) except? -1
     cdef int room_for(self, int configurations) except? -1

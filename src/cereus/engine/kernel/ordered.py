@@ -1,9 +1,9 @@
-"""Configurations of a state in the order of one of their values.
+"""Keeps the configurations of a state in the order of one of their values.
 
-Where every move but staying asks a slot to be below a value of the event, or every one above it,
-the others need not be looked at. So the configurations of such a state are a heap, the smallest
-value first (negated, where the largest has to come first): a walk from its top meets those below a
-bound, and of the others at most two for each of them.
+Suppose that every move except staying needs a slot to be below a value of the event (or every one
+above it). Then the configurations on the other side need not be looked at. So the configurations of
+such a state are a heap, the smallest value first (negated, where the largest has to come first): a
+walk from its top meets those below a bound, and at most two others for each of them.
 
 Invariants
   1. `key[c] <= key[left[c]], key[right[c]]`, and `up` is the way back; NONE where there is none.
@@ -13,12 +13,12 @@ Invariants
 
 Where only the best of those that can move is wanted, `rank` says how good each is, and a walk
 leaves out what is below the best so far (`step_to_best`): it is led to the best one, and costs far
-less than one through all. What has gone, or has become worse, leaves `best` too high, until a walk
-comes by.
+less than a walk through all. A configuration that has gone, or has become worse, leaves `best` too
+high until a walk comes by.
 
 The heaps are skew heaps: two are joined along their right sides, whose nodes change sides. That
-costs O(log n) on average over all operations, and a node is three numbers. A heap is made only
-when looking at all configurations has turned out not to pay (`Stepper._read`).
+costs O(log n) on average over all operations, and a node is three numbers. A heap is made only when
+looking at all configurations has turned out not to pay (`Stepper._read`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OrderedConfigurations:
         self.stack = self.gone = np.zeros(0, np.int32)
         self.n_stack = self.n_gone = 0
         self.walked = layout.NONE
-        self.bound = 0
+        self.bound = self.looked = 0
 
     def room_for_states(self, states: cython.int) -> cython.int:
         if states > self.by.shape[0]:
@@ -75,7 +75,7 @@ class OrderedConfigurations:
         return 0
 
     def order(self, s: cython.int, by: cython.int) -> cython.int:
-        """From now on the configurations of a state are ordered; they enter one by one."""
+        """Order the configurations of a state from now on. They enter one by one."""
         self.by[s] = by
         self.group[s] = layout.NULL
         self.mixed[s] = False
@@ -83,14 +83,14 @@ class OrderedConfigurations:
         return 0
 
     def forget(self, s: cython.int) -> cython.int:
-        """The configurations of a state are not ordered any more."""
+        """Stop ordering the configurations of a state."""
         self.by[s] = layout.NONE
         return 0
 
     # ------------------------------------------------------------ coming and going
 
     def enter(self, s: cython.int, c: cython.int, value: cython.longlong) -> cython.int:
-        """A configuration with this value has come; NULL is below and above nothing."""
+        """Add a configuration with this value. NULL is neither below nor above anything."""
         self.left[c] = self.right[c] = layout.NONE
         self.rank[c] = self.best[c] = layout.NO_BOUND
         if value == layout.NULL:
@@ -102,17 +102,19 @@ class OrderedConfigurations:
         return 0
 
     def set_rank(self, c: cython.int, rank: cython.longlong) -> cython.int:
-        """Say how good a configuration is."""
+        """Set how good a configuration is, and return how many others were updated."""
         self.rank[c] = rank
         above: cython.int = c
+        updated: cython.int = 0
         while above >= 0 and self.best[above] < rank:
             self.best[above] = rank
             above = self.up[above]
-        return 0
+            updated += 1
+        return updated
 
     def set_group(self, s: cython.int, group: cython.longlong) -> cython.int:
-        """Say which others a configuration of a state can be compared with: if not with all of
-        them, ranks say nothing (`mixed`)."""
+        """Set the group of a configuration: it can be compared with others of its group only. With
+        several groups, ranks mean nothing (`mixed`)."""
         if self.group[s] == layout.NULL:
             self.group[s] = group
         elif self.group[s] != group:
@@ -120,7 +122,7 @@ class OrderedConfigurations:
         return 0
 
     def leave(self, s: cython.int, c: cython.int) -> cython.int:
-        """A configuration goes."""
+        """Remove a configuration."""
         if s == self.walked:
             self.gone[self.n_gone] = c
             self.n_gone += 1
@@ -140,7 +142,7 @@ class OrderedConfigurations:
         return 0
 
     def _joined(self, a: cython.int, b: cython.int) -> cython.int:
-        """Two heaps as one; its top does not know what is above."""
+        """Join two heaps. The `up` of the new top is not set."""
         if a < 0:
             return b
         if b < 0:
@@ -166,8 +168,8 @@ class OrderedConfigurations:
     # ------------------------------------------------------------ walking
 
     def begin(self, s: cython.int, value: cython.longlong, strictly: cython.bint) -> cython.int:
-        """Walk through the configurations of a state whose value is below one (strictly, or not),
-        or above it, as they are ordered."""
+        """Begin a walk through the configurations of a state whose value is below (or above, as
+        they are ordered) a value, strictly or not."""
         self.walked = s
         self.n_gone = 0
         self.n_stack = 0
@@ -194,13 +196,13 @@ class OrderedConfigurations:
         return c
 
     def walk_again(self, s: cython.int) -> cython.int:
-        """From the top once more."""
+        """Begin the walk again at the top."""
         self.n_stack = 0
         self._push(self.top[s])
         return 0
 
     def find_best(self, s: cython.int) -> cython.int:
-        """The best of all configurations of the walk, as far as their ranks tell, or NONE."""
+        """The configuration of the walk with the best rank, or NONE."""
         best: cython.int = layout.NONE
         least: cython.longlong = layout.NO_BOUND
         self.walk_again(s)
@@ -216,6 +218,7 @@ class OrderedConfigurations:
         """The next configuration of the walk that may be as good as `least`, or NONE."""
         while self.n_stack:
             self.n_stack -= 1
+            self.looked += 1
             c: cython.int = self.stack[self.n_stack]
             left: cython.int = self.left[c]
             right: cython.int = self.right[c]
@@ -227,13 +230,13 @@ class OrderedConfigurations:
             if of_left > of_right:
                 left, right = right, left
             self._push(left)
-            self._push(right)  # where the best is, first
+            self._push(right)  # the side with the best one first
             if self.rank[c] >= least:
                 return c
         return layout.NONE
 
     def end(self) -> cython.int:
-        """The walk is over: what has gone meanwhile leaves the heap."""
+        """End the walk. What has left meanwhile is removed from the heap."""
         s: cython.int = self.walked
         i: cython.int
         self.walked = layout.NONE

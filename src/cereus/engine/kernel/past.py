@@ -1,10 +1,10 @@
-"""Events of the past that conditions ask about, by key: what a negated component forbids is looked
-for among those that have come in its place.
+"""Remembers earlier events by key, for conditions on events that must not have come (negated
+components).
 
 A *kind* of such events has a test (a bit of the letter) and the columns that are kept of each. The
 events of key k and kind h are the rows `begin[i]` to `end[i]` of `rows`, i = k · kinds + h, in the
-order in which they came; there is room for `room[i]`. So those before an event are found by
-halving, and those that have left the window lie in front.
+order in which they came; there is room for `room[i]`. So a binary search finds those before an
+event, and those that have left the window are at the front.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import longer
+from cereus.engine.ranges import ranges
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -42,7 +43,7 @@ class PastEvents:
         self.clear()
 
     def clear(self) -> None:
-        """No event is remembered, and no key known."""
+        """Forget all events and keys."""
         self.begin = self.end = self.room = np.zeros(0, np.int64)
         self.used = 0
         self._use_rows(np.zeros((64, self.width), np.int64))
@@ -70,7 +71,7 @@ class PastEvents:
         columns: cython.longlong[:, ::1],
         e: cython.longlong,
     ) -> cython.int:
-        """Remember event e as the last of list i; what is before the floor may go."""
+        """Remember event e as the last of list i. Events before the floor may go."""
         k: cython.int
         if self.end[i] - self.begin[i] == self.room[i]:
             self._make_room(i, floor)
@@ -91,8 +92,8 @@ class PastEvents:
         return 0
 
     def _make_room(self, i: cython.longlong, floor: cython.longlong) -> cython.int:
-        """What has left the window goes; if that is not half, the list moves to where it can grow
-        to twice its size."""
+        """Make room in list i. Events that have left the window go; if they are less than half, the
+        list moves to where it has twice the room."""
         first: cython.longlong = self.begin[i]
         while first < self.end[i] and self.rows[first, layout.PAST_MEASURE] < floor:
             first += 1
@@ -119,7 +120,8 @@ class PastEvents:
         return 0
 
     def _gather(self, more: cython.longlong) -> cython.int:
-        """All lists next to each other, with as much room as they had, and room for more rows."""
+        """Move all lists next to each other, each with the room that it had, and make room for more
+        rows."""
         begin, end = np.asarray(self.begin), np.asarray(self.end)
         room = np.asarray(self.room)
         sizes = end - begin
@@ -127,8 +129,7 @@ class PastEvents:
         room[:] = np.maximum(room, sizes)
         rows = np.zeros((2 * (int(room.sum()) + more) + 64, self.width), np.int64)
         to = np.cumsum(room) - room
-        moved = np.repeat(to - begin, sizes) + _stretches(begin, sizes)
-        rows[moved] = np.asarray(self.rows)[_stretches(begin, sizes)]
+        rows[ranges(to, sizes)] = np.asarray(self.rows)[ranges(begin, sizes)]
         begin[:] = to
         end[:] = to + sizes
         self.used = int(room.sum())
@@ -147,8 +148,8 @@ class PastEvents:
         c: cython.int,
         e: cython.longlong,
     ) -> cython.bint:
-        """Whether no event of list i that came between two ordinals, and not before the floor,
-        makes a term true (any event does, without a term)."""
+        """Whether no event of list i between two ordinals, and not before the floor, makes a term
+        true. Without a term, every event counts."""
         low: cython.longlong = self.begin[i]
         high: cython.longlong = self.end[i]
         while low < high:
@@ -175,7 +176,7 @@ class PastEvents:
     def save(self, floors: npt.NDArray[np.int64]) -> dict[str, Any]:
         """The events that are not before the floors of their keys."""
         begin, end = np.asarray(self.begin), np.asarray(self.end)
-        places = _stretches(begin, end - begin)
+        places = ranges(begin, end - begin)
         lists = np.repeat(np.arange(len(begin)), end - begin)
         rows = np.asarray(self.rows)[places]
         inside = rows[:, layout.PAST_MEASURE] >= floors[lists // self.kinds]
@@ -194,13 +195,7 @@ class PastEvents:
         self._use_rows(made)
 
     def values(self) -> npt.NDArray[np.int64]:
-        """The values that are kept of some event."""
+        """All values that are kept of events."""
         begin = np.asarray(self.begin)
-        places = _stretches(begin, np.asarray(self.end) - begin)
+        places = ranges(begin, np.asarray(self.end) - begin)
         return np.unique(np.asarray(self.rows)[places, layout.PAST_VALUES :])
-
-
-def _stretches(begin: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Any:
-    """The places begin[0], begin[0] + 1 … of all stretches."""
-    ends = np.cumsum(sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(begin - (ends - sizes), sizes)

@@ -29,7 +29,7 @@ cdef class ScopedStepper(Stepper):
     @cython.final
     cdef int _end_rivals(self) noexcept nogil
     @cython.final
-    cdef bint _is_beaten(self, int row) noexcept nogil
+    cdef bint _is_beaten(self, int row) except? -1 nogil
     @cython.final
     cdef bint _is_inside(self, int row) noexcept nogil
     @cython.final

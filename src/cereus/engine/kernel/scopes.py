@@ -1,35 +1,37 @@
 """Parts of a pattern that choose: NEXT, LAST or MAX around a part whose events are compared.
 
-Such a part is begun at an event, its *scope*, and every run of it has that event's ordinal in a
-slot (`automata.memory.chosen`). Of two complex events of one scope the better one is better
-whatever is added to both later, so:
+Such a part begins at an event, its *scope*, and every run of it has that event's ordinal in a slot
+(`automata.memory.chosen`). Of two complex events of one scope the better one stays better whatever
+is added to both later. So:
 
 * of the partial matches of a configuration inside the part, which agree on state, values and scope,
   only the best is kept, and those that are equal to it;
-* where runs leave the part they have ended at the same event, and of those of one scope only the
-  best arrives, and those that are equal to it.
+* runs that leave the part have ended at the same event, and of those of one scope only the best
+  arrives, and those that are equal to it.
 
-MAX keeps all that no other contains. What contains another does so whatever is added to both, so
-the same holds of it, but for a configuration that may have several such partial matches: there are
-as many configurations with the same values, one for each. Of `SELECT MAX *` the matches inside the
-window compete. One that begins sooner leaves sooner, so partial matches compete with those of the
-same first event only, which is their scope, and complete matches with all.
+MAX keeps all that no other contains. If one contains another, it still does whatever is added to
+both, so the same rules hold, with one exception: a configuration may have several such partial
+matches. Then there are as many configurations with the same values, one for each. For `SELECT MAX
+*` the matches inside the window compete. One that begins sooner leaves sooner, so partial matches
+compete only with those of the same first event, which is their scope; complete matches compete with
+all.
 
-Evaluation of a side of ALL may begin at any event. LAST keeps there what is the latest of all that
-begins no sooner, so a partial match goes only if another is later and does not begin sooner.
+Evaluation of a side of ALL may begin at any event. There, LAST keeps the latest of all that begin
+no sooner, so a partial match goes only if another is later and does not begin sooner.
 
-What came before the scope has no part in the comparison: it ends at nodes that are older. Where
-other parts may mark events meanwhile, on the other sides of ALL, the part puts a stamp on the
-events that it marks, and the others are left out. The partial matches of a heap have the same
-events of the part then, and any others. A better
-one that is out of the window still beats the others, so where the scope has nothing before it and
-its matches may begin at different events (`OPEN_SCOPE`), partial matches do not expire inside the
-part, or only their rivals do not (`automata.memory.rivals`). Otherwise all partial matches of a
-scope have the same start, or the same heap below them, and expire together.
+Events before the scope take no part in the comparison: the comparison ends at nodes that are older.
+Other parts, on the other sides of ALL, may mark events meanwhile. So the part puts a stamp on the
+events that it marks, and the others are left out. The partial matches of a heap then have the same
+events of the part, and any others. A better one that is out of the window still beats the others.
+So where the scope has nothing before it and its matches may begin at different events
+(`OPEN_SCOPE`), partial matches do not expire inside the part, or only their rivals do not
+(`automata.memory.rivals`). Otherwise all partial matches of a scope have the same start, or the
+same heap below them, and expire together.
 
 Parts may stand inside each other. What the inner one does not choose is gone, whatever is around
-it; so of two partial matches of one configuration the innermost part tells the better one, then the
-one around it, and so on. What leaves several parts at one event is chosen by the innermost first.
+it. So of two partial matches of one configuration the innermost part that can tell decides, then
+the one around it, and so on. Runs that leave several parts at one event are chosen by the innermost
+first.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 
 
 THIN_OUT = cython.declare(cython.int, 32)
-"""So many configurations are looked at when one has a new partial match."""
+"""How many configurations are looked at when one has a new partial match."""
 
 
 @cython.cclass
@@ -91,8 +93,9 @@ class ScopedStepper(Stepper):
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
         """Note which choices a pending row takes part in: NONE, if it does not leave the part.
 
-        Where it takes part in the same ones as the row before, and both arrive as the same
-        configuration, the better one is enough: it gets the place of the row before."""
+        If the row before takes part in the same ones, and both arrive as the same configuration,
+        the better one is enough: it takes the place of the row before.
+        """
         if row >= self.leaving.shape[0]:
             with cython.gil:
                 self.leaving = taller(self.leaving, self.pending.shape[0])
@@ -133,7 +136,7 @@ class ScopedStepper(Stepper):
                 self.depth = d
                 verdict: cython.int = self._beats(row, before)
                 if verdict != layout.EQUAL:
-                    better = verdict  # the innermost part tells
+                    better = verdict  # the innermost part decides
         if better == layout.NEITHER:
             return 0
         if better == layout.BETTER:
@@ -152,7 +155,7 @@ class ScopedStepper(Stepper):
         return 0
 
     def _end_rivals(self) -> cython.int:
-        """What has only competed is over."""
+        """End the runs that only compete with others."""
         row: cython.int
         for row in range(self.n_pending):
             to: cython.int = self.pending[row, layout.PENDING_STATE]
@@ -161,20 +164,20 @@ class ScopedStepper(Stepper):
         return 0
 
     def _choose_largest(self) -> cython.int:
-        """Of the matches that are complete only those arrive that no other contains."""
+        """Let only those complete matches arrive that no other contains."""
         row: cython.int
         self.depth = 0
         for row in range(self.n_pending):
             to: cython.int = self.pending[row, layout.PENDING_STATE]
             complete: cython.bint = to >= 0 and self.accepting[to] and self.final[to]
             if complete and self._start(self.pending[row, layout.PENDING_ROOT]) < self.bound:
-                complete = False  # a part inside has let it outlive the window
+                complete = False  # a part inside has kept it although it has left the window
             self.leaving[row, 0] = layout.CHOOSE_LARGEST_OF_ALL if complete else layout.NONE
             self.begun_at[row, 0] = 0
         return self._choose_of()
 
     def _choose_of(self) -> cython.int:
-        """Of what leaves parts inside `depth` others, only the best arrives."""
+        """Of the runs that leave parts inside `depth` others, let only the best arrive."""
         row: cython.int
         best: cython.int
         left: cython.int = 0
@@ -199,8 +202,8 @@ class ScopedStepper(Stepper):
         return 0
 
     def _is_beaten(self, row: cython.int) -> cython.bint:
-        """Whether a row of the same scope is better. The rivals of one that is to be contained in
-        no other are linked; if it has left the window, it does not matter, unless it takes part in
+        """Whether a row of the same scope is better. For a choice of the largest, the rivals of a
+        row are linked. A row that has left the window does not matter, unless it takes part in
         another choice."""
         other: cython.int = self._rival(row)
         if _way(self.leaving[row, self.depth]) < layout.CHOOSE_LARGEST:
@@ -210,6 +213,8 @@ class ScopedStepper(Stepper):
             return False
         while other >= 0:
             self.steps += 1
+            if self.steps >= self.look_at:
+                self._look_up()
             if self._beats(other, row) == layout.BETTER:
                 return True
             other = self.next_rival[other]
@@ -226,7 +231,7 @@ class ScopedStepper(Stepper):
     # ------------------------------------------------------------ the best of each scope, hashed
 
     def _clear_rivals(self, rows: cython.int) -> cython.int:
-        """Room for the best of so many scopes at the most."""
+        """Make room for the best of at most this many scopes."""
         size: cython.int = 4
         i: cython.int
         while size < 2 * rows:
@@ -255,7 +260,7 @@ class ScopedStepper(Stepper):
         return i
 
     def _rival(self, row: cython.int) -> cython.int:
-        """The best so far of a row's scope: the row itself, if it is the first."""
+        """The best row so far of a row's scope: the row itself, if it is the first."""
         i: cython.int = self._rival_place(row)
         if self.rivals[i] == layout.NONE:
             self.rivals[i] = row
@@ -268,7 +273,8 @@ class ScopedStepper(Stepper):
     # ------------------------------------------------------------ comparing
 
     def _beats(self, row: cython.int, other: cython.int) -> cython.int:
-        """Whether what a pending row has marked in its scope is better than what another has."""
+        """How the events that a pending row has marked in its scope compare with those of
+        another."""
         if row == other:
             return layout.EQUAL
         return self._compared(
@@ -281,9 +287,9 @@ class ScopedStepper(Stepper):
     def _compared(
         self, a: cython.int, b: cython.int, begin: cython.longlong, chooser: cython.int
     ) -> cython.int:
-        """The same for two heaps whose matches have the same events of the part from `begin` on:
-        from the last event to the first. Where the latest events win, the first difference decides,
-        and where the earliest do, the last."""
+        """How two heaps compare, whose matches have the same events of the part from `begin` on.
+        Compares from the last event to the first: where the latest events win, the first difference
+        decides, and where the earliest do, the last."""
         way: cython.int = _way(chooser)
         stamp: cython.int = _stamp(chooser)
         if way == layout.CHOOSE_LATEST_FROM_THERE:
@@ -330,7 +336,8 @@ class ScopedStepper(Stepper):
     def _compared_from_there(
         self, a: cython.int, b: cython.int, begin: cython.longlong, chooser: cython.int
     ) -> cython.int:
-        """The same where the latest events win, but only what begins no sooner is better."""
+        """Like `_compared` where the latest events win, but only a match that begins no sooner is
+        better."""
         latest: cython.int = chooser - layout.CHOOSE_LATEST_FROM_THERE + layout.CHOOSE_LATEST
         verdict: cython.int = self._compared(a, b, begin, latest)
         if verdict == layout.WORSE:
@@ -348,6 +355,7 @@ class ScopedStepper(Stepper):
         first: cython.longlong = layout.LATEST
         n = self._last_marked(n, begin, chooser)
         while self._inside(n, begin):
+            self.look_at -= 1
             first = self.wide[n, layout.NODE_EVENT]
             n = self._last_marked(self._link(n), begin, chooser)
         return first
@@ -360,7 +368,7 @@ class ScopedStepper(Stepper):
         return n
 
     def _compared_in_scopes(self, a: cython.int, b: cython.int, c: cython.int) -> cython.int:
-        """The same for two heaps of one configuration: the innermost part that tells decides."""
+        """How two heaps of one configuration compare: the innermost part that can tell decides."""
         s: cython.int = self.state_of[c]
         verdict: cython.int = layout.EQUAL
         d: cython.int = layout.SCOPES - 1
@@ -372,11 +380,13 @@ class ScopedStepper(Stepper):
         return verdict
 
     def _join_scope(self, to: cython.int, row: cython.int) -> cython.int:
-        """What is better than the row is left alone, and what is worse goes."""
+        """Let a pending row arrive in a scope: better ones stay, worse ones go."""
         new: cython.int = self.pending[row, layout.PENDING_ROOT]
         arrived: cython.int = layout.NONE
         c: cython.int = self._find(to, row)
         while c >= 0:
+            if self.steps >= self.look_at:
+                self._look_up()
             after: cython.int = self._find_from(self.chain[c], to, row)
             verdict: cython.int = self._compared_in_scopes(new, self.root[c], c)
             if verdict == layout.WORSE:
@@ -401,7 +411,7 @@ class ScopedStepper(Stepper):
         return 0
 
     def _join_equal(self, c: cython.int, row: cython.int) -> cython.int:
-        """A configuration has marked the same events in its scopes as a pending row."""
+        """Join a pending row with a configuration that has marked the same events in its scopes."""
         new: cython.int = self.pending[row, layout.PENDING_ROOT]
         if self.root[c] != new:
             self.root[c] = self._meld(self.root[c], new)
@@ -439,7 +449,7 @@ class ScopedStepper(Stepper):
         return chooser >= 0 and (way == layout.CHOOSE_EARLIEST or way == layout.CHOOSE_LATEST)
 
     def _only_chooser(self, s: cython.int) -> cython.int:
-        """The only part that chooses that a state is inside of; NONE, if there are several."""
+        """The only choosing part that a state is inside of; NONE if there are several."""
         chooser: cython.int = layout.NONE
         d: cython.int
         for d in range(layout.SCOPES):
@@ -450,7 +460,8 @@ class ScopedStepper(Stepper):
         return chooser
 
     def _rank_in_scope(self, c: cython.int) -> cython.longlong:
-        """Where the latest events win, the last one; else the first, the sooner the better."""
+        """The rank: where the latest events win, the last event; else the first, the sooner the
+        better."""
         s: cython.int = self.state_of[c]
         chooser: cython.int = self._only_chooser(s)
         begin: cython.longlong = _ordinal(self.values[c, self.outer[s]])
@@ -464,12 +475,14 @@ class ScopedStepper(Stepper):
     # ------------------------------------------------------------ what is never chosen
 
     def _thin_out(self, c: cython.int) -> cython.int:
-        """Configuration c has a new partial match. Of two configurations of the same scopes, the
-        one that is worse and does nothing that the other cannot do is never chosen. What leaves
-        the window stays here, so that there would be one for every value that ever came.
+        """Drop configurations that are never chosen, after configuration c got a new partial match.
+        Of two configurations of the same scopes, the worse one is never chosen if the other can do
+        all that it can. What leaves the window stays here, so there would otherwise be one for
+        every value that ever came.
 
         It is enough to look at some: of what came last the first ones are listed first, and those
-        that are left are in order, better ones being harder to satisfy."""
+        that are left are in order, better ones being harder to satisfy.
+        """
         s: cython.int = self.state_of[c]
         other: cython.int = self.first[s]
         looks: cython.int = THIN_OUT
@@ -490,8 +503,8 @@ class ScopedStepper(Stepper):
         return 0
 
     def _easier(self, c: cython.int, other: cython.int) -> cython.int:
-        """1 if configuration c can do whatever another of its state can, -1 if the other can do
-        whatever c can; 0 if neither is known. Their values differ somewhere."""
+        """1 if configuration c can do all that another of its state can, -1 the other way round, 0
+        if neither is known. Their values differ somewhere."""
         s: cython.int = self.state_of[c]
         verdict: cython.int = 0
         k: cython.int
@@ -505,7 +518,7 @@ class ScopedStepper(Stepper):
             smaller: cython.bint = self.easier[s, 0] >> k & 1
             side: cython.int = 1 if (one < two) == smaller else -1
             if one == layout.NULL or two == layout.NULL:
-                side = -1 if one == layout.NULL else 1  # nothing holds of NULL
+                side = -1 if one == layout.NULL else 1  # no condition holds for NULL
             if side == -verdict:
                 return 0
             verdict = side
@@ -518,7 +531,7 @@ def _way(chooser: cython.int) -> cython.int:
 
 
 def _stamp(chooser: cython.int) -> cython.int:
-    """The bit that labels of the events have that compete; 0, if all of them do."""
+    """The bit in the labels of events that compete; 0 if all of them do."""
     stamp: cython.int = chooser // layout.CHOOSE_WAYS % layout.CHOOSE_STAMPS
     return 1 << (layout.LABEL_BITS + stamp - 1) if stamp else 0
 

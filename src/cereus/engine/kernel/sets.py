@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import longer
+from cereus.engine.ranges import ranges
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -30,9 +31,9 @@ PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_62 = cython.declare(cython.longlong, (1 << 62) - 1)
 LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
 RECENT = cython.declare(cython.longlong, 1 << 10)
-"""So many answers are remembered of which set a set becomes with one more value."""
+"""How many answers are remembered to the question which set a set becomes with one more value."""
 SWEEP_SETS = cython.declare(cython.longlong, 1 << 12)
-"""So many members are kept before it is worth looking which sets are still needed."""
+"""Look for sets that are no longer needed once this many members are kept."""
 
 
 @cython.cclass
@@ -44,7 +45,7 @@ class ValueSets:
         self.clear()
 
     def clear(self) -> None:
-        """There is no set."""
+        """Forget all sets."""
         self.begin = np.zeros(layout.FIRST_ROOM, np.int64)
         self.size = np.zeros(layout.FIRST_ROOM, np.int32)
         self.code = np.zeros(layout.FIRST_ROOM, np.int64)
@@ -67,7 +68,7 @@ class ValueSets:
     # ------------------------------------------------------------ one value more
 
     def with_value(self, n: cython.longlong, value: cython.longlong) -> cython.int:
-        """The set that has a value and the members of set n (-1: none)."""
+        """The set of a value and the members of set n (-1: none)."""
         below: cython.longlong = 0
         size: cython.longlong = 0
         at: cython.longlong = 0
@@ -100,7 +101,7 @@ class ValueSets:
         return self.members[self.begin[n]] == layout.NULL
 
     def _place(self, n: cython.longlong, value: cython.longlong) -> cython.longlong:
-        """How many members of set n are below a value."""
+        """The number of members of set n below a value."""
         first: cython.longlong = self.begin[n]
         low: cython.longlong = 0
         high: cython.longlong = self.size[n]
@@ -120,7 +121,7 @@ class ValueSets:
         return mixed ^ (mixed >> 32)
 
     def _share(self, value: cython.longlong) -> cython.longlong:
-        """What a member adds to the code of its set."""
+        """The part of a set's code that comes from one member."""
         return cython.cast(cython.longlong, self._mixed(value) >> 16)
 
     def _added(
@@ -130,7 +131,7 @@ class ValueSets:
         size: cython.longlong,
         below: cython.longlong,
     ) -> cython.int:
-        """The set of a value and the `size` members of set n, `below` of which are below it. It is
+        """The set of a value and the `size` members of set n, of which `below` are smaller. It is
         written behind all others, and stays there if it is new."""
         if self.used + size + 1 > self.members.shape[0]:
             with cython.gil:
@@ -149,7 +150,7 @@ class ValueSets:
         return known if known >= 0 else self._kept(code, size + 1)
 
     def _known(self, code: cython.longlong, size: cython.longlong) -> cython.int:
-        """The set that has the members which were written last, or -1."""
+        """The known set with the members that were written last, or -1."""
         n: cython.int = self.buckets[code & (self.buckets.shape[0] - 1)]
         while n >= 0:
             if self.code[n] == code and self.size[n] == size:
@@ -163,7 +164,7 @@ class ValueSets:
         return -1
 
     def _kept(self, code: cython.longlong, size: cython.longlong) -> cython.int:
-        """A number for the members that were written last."""
+        """Keep the members that were written last as a set, and return its number."""
         n: cython.int = self.free
         if n >= 0:
             self.free = self.chain[n]
@@ -195,7 +196,7 @@ class ValueSets:
         return 0
 
     def _find_anew(self) -> cython.int:
-        """All sets in buckets, and all other numbers free."""
+        """Put all sets into buckets again, and free all other numbers."""
         self.buckets = np.full(2 * self.begin.shape[0], -1, np.int32)
         self.free = -1
         n: cython.int
@@ -210,7 +211,7 @@ class ValueSets:
     # ------------------------------------------------------------ forgetting
 
     def forget(self, needed: npt.NDArray[np.int64]) -> None:
-        """Only these sets stay."""
+        """Keep only these sets."""
         live = np.zeros(self.made, np.bool_)
         live[needed] = True
         begin = np.asarray(self.begin)[: self.made]
@@ -218,7 +219,7 @@ class ValueSets:
         size[~live] = 0
         ends = np.cumsum(size, dtype=np.int64)
         self.used = int(ends[-1]) if len(ends) else 0
-        places = np.arange(self.used) + np.repeat(begin - (ends - size), size)
+        places = ranges(begin, size)
         members = np.zeros(max(4 * layout.FIRST_ROOM, 2 * self.used), np.int64)
         members[: self.used] = np.asarray(self.members)[places]
         begin[:] = ends - size
@@ -230,7 +231,7 @@ class ValueSets:
     # ------------------------------------------------------------ snapshots
 
     def values(self) -> npt.NDArray[np.int64]:
-        """The values that some set has (call `forget` before)."""
+        """All members of sets (call `forget` before)."""
         return np.unique(np.asarray(self.members)[: self.used])
 
     def save(self) -> dict[str, Any]:

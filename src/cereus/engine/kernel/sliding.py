@@ -1,7 +1,7 @@
 """Counts matches in a window in amortised constant work per event and state.
 
 A vector of counts per start (`counting`) would be copied at every event. So vectors are made only
-now and then; in between a partial match is a node of a DAG, and what is counted is paths:
+now and then. In between, a partial match is a node of a DAG, and paths are counted:
 
 * a START node: one partial match that begins at an event,
 * a BASE node: the vector that a configuration had when vectors were made last,
@@ -10,18 +10,18 @@ now and then; in between a partial match is a node of a DAG, and what is counted
 A node may carry the amounts of an event, which count for each path through it. Every node knows its
 value as a linear form: a number for the matches that began since vectors were made, and a factor
 for each BASE. The value of a BASE in the window is a suffix sum of its vector, which a cursor
-follows as the window moves. Nothing is ever subtracted, so counts are as exact as those of vectors,
-and MIN and MAX go the same way: values are those of a semiring, (count, totals), where paths one
+follows as the window moves. Nothing is ever subtracted, so counts are as exact as those of vectors.
+MIN and MAX work in the same way: values are those of a semiring, (count, totals), where paths one
 after the other multiply and paths side by side add up.
 
 This is the two-stack aggregation of a sliding window: the vectors are the stack that is taken from,
 the DAG the one that is put on. When the first match since leaves the window (`first_start`), the
 vectors are used up, and new ones are made in one pass back over the nodes: a path back from a root
-to a START counts for that start. Every node is so visited once per configuration at hand.
+to a START counts for that start. So every node is visited once per configuration at hand.
 
 Invariants
   1. Node `dag + j`, for j < n_bases, is BASE j; later nodes up to `used` are sums and STARTs, and
-     children are older nodes from `dag` on. Older ones are vectors, or of no use any more.
+     children are older nodes from `dag` on. Older ones are vectors, or no longer used.
   2. `forms` has `width` numbers for each node from `dag` on: the value since, then the factors.
      A value is `words` numbers: a count, and the totals; where the count is 0 they are those of
      no events.
@@ -57,11 +57,13 @@ START = cython.declare(cython.int, 1)
 BASE = cython.declare(cython.int, 2)
 """The kinds of nodes; they stand where a listing kernel has links."""
 NOT_COUNTED = cython.declare(cython.double, float("nan"))
+CELLS_PER_STEP = cython.declare(cython.longlong, 16)
+"""Cells that are copied in the time of a step."""
 
 
 @cython.cclass
 class SlidingCountingKernel(CountingKernel):
-    """The same rows as a CountingKernel, for plans whose configurations have no slots."""
+    """Writes the same rows as a CountingKernel, for plans whose configurations have no slots."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         self.words = 1 + len(options.totals)
@@ -79,7 +81,7 @@ class SlidingCountingKernel(CountingKernel):
     # ------------------------------------------------------------ values
 
     def _set_nothing(self, at: cython.longlong, numbers: cython.longlong) -> cython.int:
-        """The values in so many numbers of `forms` are those of no matches."""
+        """Set this many numbers of `forms` to the values of no matches."""
         i: cython.longlong
         t: cython.int
         for i in range(at, at + numbers):
@@ -95,7 +97,7 @@ class SlidingCountingKernel(CountingKernel):
     def _add(
         self, at: cython.longlong, other: cython.longlong, numbers: cython.longlong
     ) -> cython.int:
-        """The values in so many numbers of `forms` join others: matches side by side."""
+        """Add values to others in `forms`: matches side by side."""
         i: cython.longlong
         t: cython.int
         if self.words == 1:
@@ -113,7 +115,7 @@ class SlidingCountingKernel(CountingKernel):
         return 0
 
     def _with_amounts(self, at: cython.longlong, n: cython.int) -> cython.int:
-        """What node n carries is added to every match of a value."""
+        """Add what node n carries to every match of a value."""
         t: cython.int
         if self.forms[at] == 0.0:
             return 0
@@ -129,8 +131,8 @@ class SlidingCountingKernel(CountingKernel):
     def _add_product(
         self, cell: cython.longlong, at: cython.longlong, i: cython.longlong, suffix: cython.bint
     ) -> cython.int:
-        """To a cell: every match of cell i, or of it and all that follow, continued by every match
-        of the value at `at`."""
+        """Add to a cell: every match of cell i (with `suffix`, also of all cells after it),
+        continued by every match of the value at `at`."""
         t: cython.int
         n: cython.double = self.forms[at]
         if n == 0.0:
@@ -150,13 +152,13 @@ class SlidingCountingKernel(CountingKernel):
     # ------------------------------------------------------------ nodes
 
     def _form(self, n: cython.int) -> cython.longlong:
-        """Where the form of node n stands."""
+        """The place of the form of node n."""
         return cython.cast(cython.longlong, n - self.dag) * self.width
 
     def _dag_node(
         self, kind: cython.int, start: cython.longlong, left: cython.int, right: cython.int
     ) -> cython.int:
-        """A node whose form is not set, without amounts."""
+        """A new node without amounts, whose form is not set."""
         n: cython.int = self._node(0, start, kind, layout.UNMARKED)
         self.thin[n, layout.NODE_LEFT] = left
         self.thin[n, layout.NODE_RIGHT] = right
@@ -174,7 +176,7 @@ class SlidingCountingKernel(CountingKernel):
         return n
 
     def _copy_form(self, n: cython.int, other: cython.int) -> cython.int:
-        """The form of node n is that of another."""
+        """Copy the form of another node to node n."""
         i: cython.longlong
         at: cython.longlong = self._form(n)
         its: cython.longlong = self._form(other)
@@ -183,7 +185,7 @@ class SlidingCountingKernel(CountingKernel):
         return 0
 
     def _take_amounts(self, n: cython.int, label: cython.int) -> cython.int:
-        """Node n carries the amounts of this event, so labelled."""
+        """Let node n carry the amounts of this event with this label."""
         t: cython.int
         i: cython.longlong = self._form(n)
         end: cython.longlong = i + self.width
@@ -228,6 +230,7 @@ class SlidingCountingKernel(CountingKernel):
             return b
         if b == 0 or self._start(b) < self.bound:
             return a
+        self.look_at -= self.width // CELLS_PER_STEP
         n: cython.int = self._dag_node(SUM, max(self._start(a), self._start(b)), a, b)
         self._copy_form(n, a)
         self._add(self._form(n), self._form(b), self.width)
@@ -244,13 +247,14 @@ class SlidingCountingKernel(CountingKernel):
         self._total_nothing()
         c: cython.int = self._next_accepted(layout.NONE)
         while c != layout.NONE:
+            self._worked(1 + self.n_bases // CELLS_PER_STEP)
             if self._start(self.root[c]) >= self.bound:
                 self._add_value(cell, self._form(self.root[c]))
             c = self._next_accepted(c)
         return self._write_row(cell)
 
     def _follow_window(self) -> cython.int:
-        """The cursors of all bases go to the first start inside the window."""
+        """Move the cursors of all bases to the first start inside the window."""
         j: cython.int
         for j in range(self.n_bases):
             while self.cursor[j] < self.front_end[j] and (self.starts[self.cursor[j]] < self.bound):
@@ -258,7 +262,7 @@ class SlidingCountingKernel(CountingKernel):
         return 0
 
     def _add_value(self, cell: cython.longlong, at: cython.longlong) -> cython.int:
-        """The value of a form, in the window, joins a cell."""
+        """Add the value of a form, in the window, to a cell."""
         j: cython.int
         t: cython.int
         self.counts[cell] += self.forms[at]
@@ -286,7 +290,7 @@ class SlidingCountingKernel(CountingKernel):
 
     def _sweep(self) -> cython.int:
         if self.loaded:
-            # the bound may still be that of a later event, of the key that was read before
+            # the bound may still be that of a later event of another key
             self.bound = self.floors[self.event] if self.windowed else layout.NO_BOUND
             self._make_vectors()
         CountingKernel._sweep(self)
@@ -295,7 +299,7 @@ class SlidingCountingKernel(CountingKernel):
         return 0
 
     def _begin_dag(self) -> cython.int:
-        """Every root is a vector: it becomes a BASE."""
+        """Turn every root, which is a vector, into a BASE."""
         i: cython.int
         c: cython.int
         self.dag = self.used
@@ -349,13 +353,14 @@ class SlidingCountingKernel(CountingKernel):
         return n
 
     def _make_vectors(self) -> cython.int:
-        """Every root becomes a vector of what is inside the window."""
+        """Turn every root into a vector of the matches inside the window."""
         i: cython.int
         dag_end: cython.int = self.used
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
                 r: cython.int = self.root[c]
+                self._worked(1 + (dag_end - self.dag) // CELLS_PER_STEP)
                 if r >= self.dag and r < dag_end:
                     self.root[c] = self._vector_of(r)
                 c = self.following[c]
@@ -380,9 +385,9 @@ class SlidingCountingKernel(CountingKernel):
         return self._vector(begin)
 
     def _weigh(self, r: cython.int) -> cython.int:
-        """The paths from root r to each older node, with what is carried on the way. These weights
-        overwrite `forms`, which are not needed any more: the value of node n is at
-        (n - dag) · words."""
+        """Count the paths from root r to each older node, with what they carry. These weights
+        overwrite `forms`, which are no longer needed: the value of node n is at (n - dag) ·
+        words."""
         rows: cython.longlong = max(r - self.dag + 1, self.n_bases)
         i: cython.longlong
         n: cython.int
@@ -413,6 +418,7 @@ class SlidingCountingKernel(CountingKernel):
                     nearest = min(nearest, self.starts[self.place[j]])
             if nearest == layout.LATEST:
                 break
+            self._worked(1 + self.n_bases // CELLS_PER_STEP)
             self._put_start(begin, nearest)
             for j in range(self.n_bases):
                 i: cython.longlong = self.place[j]
@@ -422,7 +428,7 @@ class SlidingCountingKernel(CountingKernel):
         return 0
 
     def _put_start(self, begin: cython.longlong, start: cython.longlong) -> cython.int:
-        """Have a last cell of this start."""
+        """Make sure that the last cell has this start."""
         self._room_for_cells(1)
         if self.cells == begin or self.starts[self.cells - 1] != start:
             self._put(start, 0.0)

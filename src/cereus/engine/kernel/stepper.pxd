@@ -105,6 +105,7 @@ cdef class Stepper:
     # read one event
     cdef long long steps
     cdef long long look_at
+    cdef long long look_every
     cdef long long max_steps
     cdef bint too_many_steps
 
@@ -121,6 +122,8 @@ cdef class Stepper:
 
     @cython.final
     cdef int _look_up(self) except? -1 nogil
+    @cython.final
+    cdef inline int _worked(self, long long much) except? -1 nogil
     @cython.final
     cdef int _room_for_configurations(self, int size) except? -1
     @cython.final
@@ -224,3 +227,6 @@ cdef class Stepper:
     cdef int _begin(self) except? -1 nogil
     @cython.final
     cdef int _drop_all(self) except? -1 nogil
+
+
+cdef int double_nodes(Stepper stepper) except? -1 nogil

@@ -68,16 +68,20 @@ if TYPE_CHECKING:
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 20)
-"""So many configurations read an event, in well below a second, before it is seen whether the run
-was interrupted."""
+"""Check for interrupts after this many configurations have read an event: well below a second.
+Other work counts too (`_worked`), and long programs count more."""
+LONG_PROGRAM = 16
+"""A program with more words than this takes as long as several steps."""
+STATES_PER_STEP = cython.declare(cython.int, 16)
+"""The number of states that can be looked at in the time of one step."""
 
 
 @cython.cclass
 class Stepper:
     """The partial matches of one key, which read event after event.
 
-    What is small and called often is here together: calls between compiled modules are never
-    inlined.
+    Small functions that are called often are together here: calls between compiled modules are
+    never inlined.
     """
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
@@ -91,6 +95,7 @@ class Stepper:
         self.expiring = False
         self.over = False
         self.steps = 0
+        self.look_every = LOOK_EVERY
         self.look_at = LOOK_EVERY
         self.max_steps = options.max_steps
         self.too_many_steps = False
@@ -151,7 +156,7 @@ class Stepper:
     # ------------------------------------------------------------ arrays that grow
 
     def load_table(self) -> None:
-        """Look at the tables again, after `table` has grown."""
+        """Read the tables again, after `table` has grown."""
         self.head = self.table.head
         self.moving = self.table.moving
         self.n_moving = self.table.n_moving
@@ -167,6 +172,8 @@ class Stepper:
         self.initial = self.table.initial
         self.ambiguous = self.table.ambiguous
         self.terms.use_programs(self.table.programs, self.table.constants)
+        self.look_every = max(1, LOOK_EVERY // max(1, self.table.longest_program // LONG_PROGRAM))
+        self.look_at = min(self.look_at, self.steps + self.look_every)
         self.terms.use_functions(self.table.function_words)
         if self.n_past:
             self.recorded = np.array(
@@ -184,7 +191,7 @@ class Stepper:
             self.ordered.room_for_states(states)
 
     def compute_with(self, computing: FunctionValues) -> None:
-        """What terms cannot compute themselves is computed here."""
+        """Set what computes the functions that terms cannot compute themselves."""
         self.terms.compute_with(computing)
 
     def _room_for_configurations(self, size: cython.int) -> cython.int:
@@ -233,8 +240,7 @@ class Stepper:
     ) -> cython.int:
         n: cython.int = self.used
         if n >= self.wide.shape[0]:
-            with cython.gil:
-                self._set_nodes(taller(self.wide, 2 * n))
+            double_nodes(self)
         self.wide[n, layout.NODE_EVENT] = ordinal
         self.wide[n, layout.NODE_START] = start
         self.thin[n, layout.NODE_LINK] = link
@@ -245,8 +251,8 @@ class Stepper:
         return n
 
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
-        """Two heaps as one. Nodes on the way are copied (invariant 2), but for those of this very
-        event, which nothing points to yet."""
+        """Join two heaps. Nodes on the way are copied (invariant 2), except those that this event
+        has made: nothing points to them yet."""
         if a == 0 or self._start(a) < self.bound:
             return b
         if b == 0 or self._start(b) < self.bound:
@@ -264,7 +270,7 @@ class Stepper:
         return n
 
     def _copied(self, n: cython.int) -> cython.int:
-        """A node like n, without children."""
+        """A copy of node n without children."""
         return self._node(
             self.wide[n, layout.NODE_EVENT], self._start(n), self._link(n), self._label(n)
         )
@@ -304,10 +310,12 @@ class Stepper:
         return n
 
     def _reach_below(self, bounds: cython.longlong[::1], moved: cython.int[::1]) -> cython.int:
-        """Mark what live nodes refer to: down the ids, since that is older (invariant 2). A node
-        learns from what points to it how old a start may be to count."""
+        """Mark what live nodes refer to: from high ids to low ones, since it is older (invariant
+        2). A node learns from what points to it how old a start may be to count."""
         n: cython.int
         for n in range(self.used - 1, 0, -1):
+            if n % LOOK_EVERY == 0:
+                self._look_up()
             if moved[n]:
                 self._reach(self._link(n), bounds[n], bounds, moved)
                 self.thin[n, layout.NODE_LEFT] = self._reach(
@@ -319,7 +327,7 @@ class Stepper:
         return 0
 
     def _move_live(self, moved: cython.int[::1]) -> cython.int:
-        """Move live nodes together: up the ids. `moved` gets their new numbers."""
+        """Move live nodes together, from low ids to high ones. `moved` gets their new numbers."""
         n: cython.int
         live: cython.int = 1
         for n in range(1, self.used):
@@ -329,7 +337,7 @@ class Stepper:
                 self.wide[live, layout.NODE_START] = self._start(n)
                 self.thin[live, layout.NODE_LINK] = moved[self._link(n)]
                 self.thin[live, layout.NODE_TAG] = self.thin[n, layout.NODE_TAG]
-                # what was cut off may have been the higher side
+                # the part that was cut off may have been the higher side
                 self._set_children(
                     live,
                     moved[self.thin[n, layout.NODE_LEFT]],
@@ -342,16 +350,24 @@ class Stepper:
     # ------------------------------------------------------------ one event
 
     def _look_up(self) -> cython.int:
-        """Let Ctrl-C interrupt a long call. Uncompiled, Python itself does."""
-        self.look_at = self.steps + LOOK_EVERY
+        """Let Ctrl-C interrupt a long call. Without compilation, Python itself does."""
+        self.look_at = self.steps + self.look_every
         with cython.gil:
             look_up()
             if cython.compiled:
                 PyErr_CheckSignals()
         return 0
 
+    def _worked(self, much: cython.longlong) -> cython.int:
+        """So much was done beside steps: it is seen sooner whether the run was interrupted."""
+        self.look_at -= much
+        if self.steps >= self.look_at:
+            self._look_up()
+        return 0
+
     def _step(self, e: cython.longlong) -> cython.int:
-        """All configurations read event e."""
+        """Let all configurations read event e."""
+        self._worked(self.n_active // STATES_PER_STEP)
         letter: cython.int = self.classes[e]
         i: cython.int
         self.bound = layout.NO_BOUND
@@ -387,7 +403,10 @@ class Stepper:
                 s = self.active[i]
                 if self.head[letter, s] != layout.STAY and self._read(s, letter, e):
                     left = True
-        self._settle()
+        if self.n_pending or self.scoped:
+            self._settle()
+        else:
+            self.made_now = self.used
         if left:
             self._forget_empty()
         if self.n_past and self.recorded[letter]:
@@ -396,9 +415,9 @@ class Stepper:
         return 0
 
     def _close(self) -> cython.bint:
-        """Runs in a closing state whose window has passed, or whose input is over, are complete:
-        they go to the closed state, and arrive there with what this event brings. Whether there
-        are any."""
+        """Move complete runs to the closed state: those in a closing state whose window has passed,
+        or whose input is over. They arrive with what this event brings. Returns whether there are
+        any."""
         i: cython.int
         s: cython.int
         while self.first[self.closed] >= 0:
@@ -408,6 +427,7 @@ class Stepper:
             if self.closing[s]:
                 c: cython.int = self.first[s]
                 while c >= 0:
+                    self.look_at -= 1
                     after: cython.int = self.following[c]
                     if self.root[c] and (self.over or self._start(self.root[c]) < self.bound):
                         self._send(
@@ -425,17 +445,19 @@ class Stepper:
             while c >= 0:
                 if self.empty[c] == layout.UNSTARTED:
                     return self.active[i]
+                self.look_at -= 1
                 c = self.following[c]
         return layout.NONE
 
     def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
-        """The configurations of state s read an event; whether none of them is left there."""
+        """Let the configurations of state s read an event. Returns whether none of them is left
+        there."""
         at: cython.int = self.head[letter, s]
         c: cython.int = self.first[s]
         after: cython.int
         if at == layout.UNKNOWN:
-            # what has left the window makes no move, and moves may take long to find; a state
-            # that was closed at this event has nothing in it
+            # configurations that have left the window make no move, and moves may take long to
+            # find; a state that was closed at this event is empty
             while (
                 c >= 0
                 and (self.root[c] == 0 or self._start(self.root[c]) < self.bound)
@@ -459,22 +481,25 @@ class Stepper:
             self._read_in_order(s, at, e)
         elif column < 0:
             c = self.first[s]
-            while c >= 0 and not self._has_enough(at):
+            while c >= 0 and (self.enough < 0 or not self._has_enough(at)):
                 after = self.following[c]
                 self._go(c, s, at, e)
                 c = after
         elif self.columns[column, e] != layout.NULL:
-            # every move but staying asks the first slot to be equal to this column
+            # every move except staying needs the first slot to equal this column
             c = self.buckets[self._bucket(s, self.columns[column, e])]
             while c >= 0:
                 after = self.chain[c]
                 if self.state_of[c] == s and self.values[c, 0] == self.columns[column, e]:
                     self._go(c, s, at, e)
+                else:
+                    self.look_at -= 1
                 c = after
         return self.first[s] < 0
 
     def _has_enough(self, at: cython.int) -> cython.bint:
-        """Where all that can happen is that matches are completed, a limit of them is enough."""
+        """Whether the limit of matches is reached, and the only thing that can happen is that more
+        are completed."""
         return (
             self.enough >= 0
             and self.n_completed >= self.enough
@@ -483,8 +508,9 @@ class Stepper:
         )
 
     def _read_in_order(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
-        """Every move but staying asks a slot to be below a column, or above it: the configurations
-        whose slot is make them. Looking at all of them is quicker where most of them do."""
+        """Read an event where every move except staying needs a slot to be below (or above) a
+        column: only such configurations move. If most of them do, looking at all of them is
+        quicker."""
         by: cython.int = self.edges[at + layout.EDGES_ORDER] >> 1
         value: cython.longlong = self.columns[self.edges[at + layout.EDGES_BOUND], e]
         if value == layout.NULL:
@@ -519,8 +545,8 @@ class Stepper:
         return 0
 
     def _wants_best(self, s: cython.int, at: cython.int) -> cython.bint:
-        """Whether only the best of those that can move is wanted: all that can happen is that
-        matches are completed, or leave the only part that chooses."""
+        """Whether only the best of those that can move is wanted. It is if all moves complete
+        matches, or leave the only part that chooses."""
         if self.scoped and self.outer[s] >= 0:
             return self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_LEAVES and self._ranks(s)
         return self.ranked and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
@@ -530,17 +556,19 @@ class Stepper:
         return False
 
     def _read_best(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
-        """Of the configurations of a walk that can move, the best is wanted, and those as good."""
+        """Let the best configuration of a walk that can move do so, and those that are as good."""
         least: cython.longlong = layout.NO_BOUND
         c: cython.int = self.ordered.find_best(s)
         while c >= 0:
+            self._worked(self.ordered.looked)
+            self.ordered.looked = 0
             rank: cython.longlong = self._goodness(c)
             if rank < self.ordered.rank[c]:  # it was better once
                 self.ordered.rank[c] = rank
             elif self._goes(c, s, at, e):
                 least = self.ordered.rank[c]
                 break
-            elif self.state_of[c] == s:  # something else is asked of it: the others are tried
+            elif self.state_of[c] == s:  # another condition fails: try the others
                 break
             else:  # it has left the window
                 self.ordered.rank[c] = layout.NO_BOUND
@@ -548,6 +576,7 @@ class Stepper:
         self.ordered.walk_again(s)
         other: cython.int = self.ordered.step_to_best(least)
         while other >= 0:
+            self._worked(1)
             if other != c and self.state_of[other] == s:
                 self.ordered.rank[other] = self._goodness(other)
                 if self.ordered.rank[other] >= least and self._goes(other, s, at, e):
@@ -558,43 +587,44 @@ class Stepper:
     def _goes(
         self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong
     ) -> cython.bint:
-        """One configuration makes its moves; whether it has made one, and its rank is known."""
+        """Let one configuration make its moves. Returns whether it has made one and its rank is
+        known."""
         before: cython.int = self.n_pending
         known: cython.bint = self.ordered.rank[c] != layout.LATEST
         self._go(c, s, at, e)
         return known and self.n_pending > before
 
     def _note_rank(self, c: cython.int) -> cython.int:
-        """A configuration in order has come, or has a new partial match."""
+        """Note that an ordered configuration has come, or has a new partial match."""
         s: cython.int = self.state_of[c]
         if self.scoped and self.outer[s] >= 0:
             if self._ranks(s):
                 self.ordered.set_group(s, self.values[c, self.outer[s]])
-                self.ordered.set_rank(c, self._rank_in_scope(c))
+                self.look_at -= self.ordered.set_rank(c, self._rank_in_scope(c))
         elif self.ranked:
-            # worked out when it is looked at: more may still arrive below it at this event
-            self.ordered.set_rank(c, layout.LATEST)
+            # computed when it is looked at: more may still arrive below it at this event
+            self.look_at -= self.ordered.set_rank(c, layout.LATEST)
         return 0
 
     def _goodness(self, c: cython.int) -> cython.longlong:
         """How good the best partial match of a configuration is, as far as one number can tell:
-        what has a greater one is better. LATEST, where it is not known."""
+        greater is better. LATEST if it is not known."""
         if self.scoped and self.outer[self.state_of[c]] >= 0:
             return self._rank_in_scope(c)
         return self._rank_of(c)
 
     def _rank_of(self, c: cython.int) -> cython.longlong:
-        """The same where the best match of all is wanted (`ranked`)."""
+        """The rank of a configuration where the best match of all is wanted (`ranked`)."""
         return layout.LATEST
 
     def _rank_in_scope(self, c: cython.int) -> cython.longlong:
-        """The same inside a part that chooses."""
+        """The rank of a configuration inside a part that chooses."""
         return layout.LATEST
 
     def _put_in_order(self, s: cython.int, by: cython.int) -> cython.int:
-        """From now on the configurations of a state are ordered."""
+        """Order the configurations of a state from now on."""
         if self.ordered.by[s] >= 0:
-            return 0  # another way
+            return 0  # they are ordered in another way
         self.ordered.order(s, by)
         c: cython.int = self.first[s]
         while c >= 0:
@@ -604,7 +634,7 @@ class Stepper:
         return 0
 
     def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
-        """One configuration makes the moves at `at` in the table."""
+        """Let one configuration make the moves at `at` in the table."""
         r: cython.int = self.root[c]
         if r and self._start(r) < self.bound and not (self.scoped and self._outlives(c)):
             r = 0
@@ -612,7 +642,7 @@ class Stepper:
         if unseen > 0 and self._start(unseen) < self.bound:
             unseen = layout.NONE
         if r and self.limited and self.done_at[c] == at and self.done_when[c] == self.losses:
-            return 0  # what it sends would not be needed
+            return 0  # its result would not be needed
         self.steps += 1
         if self.steps >= self.look_at:
             self._look_up()
@@ -624,10 +654,13 @@ class Stepper:
         if r or unseen != layout.NONE:
             stays = self.edges[at + layout.EDGES_STAYS]
             count = self.edges[at + layout.EDGES_COUNT]
+            begin: cython.int = at + layout.EDGES_MOVES
+            onward: cython.int = layout.MOVE_WORDS
+            if self.growing:  # moves that mark the event come after those that do not
+                begin += layout.MOVE_WORDS * (count - 1)
+                onward = -layout.MOVE_WORDS
             for k in range(count):
-                # moves that mark the event stand behind those that do not
-                place: cython.int = count - 1 - k if self.growing else k
-                move: cython.int = at + layout.EDGES_MOVES + layout.MOVE_WORDS * place
+                move: cython.int = begin + onward * k
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
                 checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
@@ -650,7 +683,7 @@ class Stepper:
             self.empty[c] = unseen
         else:
             self._drop(c)
-            if r and self.slot_counts[s]:
+            if self.limited and r and self.slot_counts[s]:
                 self.losses += 1
         return 0
 
@@ -661,22 +694,18 @@ class Stepper:
             check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
             op: cython.int = self.programs[check + layout.CHECK_OP]
             slot: cython.int = self.programs[check + layout.CHECK_SLOT]
-            if op >= layout.CHECK_NOT_IN:
-                what: cython.int = self.programs[check + layout.CHECK_COLUMN]
-                if not self._all_members(op, slot, what, c, e):
-                    return False
-                continue
-            if op >= layout.CHECK_ABSENT:
-                came: cython.bint = not self._absent(self.programs[check + layout.CHECK_TERM], c, e)
-                if came != (op == layout.CHECK_PRESENT):
-                    return False
-                continue
             if op >= layout.CHECK_HOLDS:
-                term: cython.int = self.programs[check + layout.CHECK_TERM]
-                if term != self.answered:  # what one move needs, another needs to fail
-                    self.answer = self.terms.is_true(term, c, e)
-                    self.answered = term
-                if self.answer != (op == layout.CHECK_HOLDS):
+                what: cython.int = self.programs[check + layout.CHECK_TERM]
+                if op < layout.CHECK_ABSENT:
+                    if what != self.answered:  # one move may need what another forbids
+                        self.answer = self.terms.is_true(what, c, e)
+                        self.answered = what
+                    if self.answer != (op == layout.CHECK_HOLDS):
+                        return False
+                elif op < layout.CHECK_NOT_IN:
+                    if self._absent(what, c, e) == (op == layout.CHECK_PRESENT):
+                        return False
+                elif not self._all_members(op, slot, what, c, e):
                     return False
                 continue
             a: cython.longlong = self.columns[self.programs[check + layout.CHECK_COLUMN], e]
@@ -727,7 +756,7 @@ class Stepper:
         return True
 
     def _absent(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
-        """Whether no event of the past has come that a program asks for."""
+        """Whether none of the earlier events that a program describes has come."""
         after: cython.int = self.programs[at + layout.ABSENT_AFTER]
         before: cython.int = self.programs[at + layout.ABSENT_BEFORE]
         answer: cython.bint = self.past.none(
@@ -744,8 +773,8 @@ class Stepper:
         return answer
 
     def _record(self, recorded: cython.int, e: cython.longlong) -> cython.int:
-        """The event is remembered as those kinds that the bits say; as one that is asked about by
-        what has begun, not while nothing has: then all that there is waits in the initial state."""
+        """Remember the event as the kinds that the bits say. A kind that only started runs ask
+        about is not recorded while none has started: then everything waits in the initial state."""
         waits: cython.bint = self.n_configurations == 1 and self.first[self.initial] >= 0
         h: cython.int
         for h in range(self.n_past):
@@ -761,7 +790,7 @@ class Stepper:
     def _copy(
         self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
     ) -> cython.int:
-        """The values that a configuration takes along, into a pending row."""
+        """Copy the values that a configuration takes along into a pending row."""
         k: cython.int
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
             copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
@@ -771,7 +800,9 @@ class Stepper:
             value: cython.longlong = 0
             if how == layout.UPDATE_INSERT:
                 value = layout.NONE if slot < 0 else self.values[c, slot]
-                self.pending_values[row, k] = self.sets.with_value(value, self.columns[column, e])
+                value = self.sets.with_value(value, self.columns[column, e])
+                self.pending_values[row, k] = value
+                self.look_at -= self.sets.size[value] // STATES_PER_STEP
                 continue
             if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]
@@ -791,7 +822,7 @@ class Stepper:
                 value = self.values[c, slot]
             if how != layout.UPDATE_KEEP:
                 new: cython.longlong = self.columns[column, e]
-                # NULL is the smallest value, and stays once it is in
+                # NULL is the smallest value, so it stays once it is in
                 if how == layout.UPDATE_SET or new == layout.NULL:
                     value = new
                 elif value != layout.NULL and (how == layout.UPDATE_MIN) == (new < value):
@@ -802,7 +833,7 @@ class Stepper:
     # ------------------------------------------------------------ arrivals
 
     def _mark(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
-        """The partial matches of one configuration, each extended by this event."""
+        """Extend each partial match of one configuration by this event."""
         ordinal: cython.longlong = self.base + self.event
         n: cython.int = 0
         if r:
@@ -823,8 +854,8 @@ class Stepper:
         copy: cython.int,
         e: cython.longlong,
     ) -> cython.int:
-        """What configuration c holds goes to a state, marking the event as the label says; it
-        arrives when all have read the event."""
+        """Send what configuration c holds to a state, marking the event as the label says. It
+        arrives when all configurations have read the event."""
         n: cython.int = self.n_pending
         if n == self.pending.shape[0]:
             with cython.gil:
@@ -845,20 +876,20 @@ class Stepper:
         if copy >= 0:
             self._copy(copy, c, e, n)
         if self.scoped and self._note_scope(n, c):
-            return 0  # something better is on its way
+            return 0  # a better one is pending
         self.n_pending = n + 1
         return 0
 
     def _end(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
-        """Matches are complete, and nothing can be added to them (`ends_apart`: they need not
-        arrive anywhere)."""
+        """Complete matches that nothing can be added to (`ends_apart`: they need not arrive
+        anywhere)."""
         return 0
 
     def _settle(self) -> cython.int:
-        """What is on its way arrives, and joins what agrees with it on state and values.
+        """Let pending rows arrive: each joins the configuration with the same state and values.
 
-        Nodes are made in the order of their starts, and hung into heaps in the opposite order:
-        what comes then goes below what came before, and of a heap hardly anything is copied.
+        Nodes are made in the order of their starts, and hung into heaps in the opposite order: so
+        each goes below those before it, and hardly any part of a heap is copied.
         """
         i: cython.int
         k: cython.int
@@ -870,6 +901,8 @@ class Stepper:
             self._leave_out_rows()
         for k in range(self.n_pending):
             i = self.arrivals[k]
+            if self.steps >= self.look_at:
+                self._look_up()
             label = self.pending[i, layout.PENDING_LABEL]
             if label == layout.UNSEEN:
                 self.pending[i, layout.PENDING_ROOT] = 0
@@ -888,6 +921,8 @@ class Stepper:
         for k in range(self.n_pending - 1, -1, -1):
             i = self.arrivals[k]
             to: cython.int = self.pending[i, layout.PENDING_STATE]
+            if self.steps >= self.look_at:
+                self._look_up()
             if to == layout.NONE:
                 continue  # it was not chosen, or is not needed
             if to == self.closed:
@@ -911,20 +946,21 @@ class Stepper:
     # ------------------------------------------------------------ parts that choose (`scopes`)
 
     def _outlives(self, c: cython.int) -> cython.bint:
-        """Whether the partial matches of a configuration are needed when they are out of the
+        """Whether the partial matches of a configuration are still needed when they are out of the
         window."""
         return False
 
     def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
-        """Configuration c is on its way, in a pending row; whether the row is not needed."""
+        """Note the scopes of configuration c, which is in a pending row. Returns whether the row is
+        not needed."""
         return 0
 
     def _choose(self) -> cython.int:
-        """Of what is on its way out of a part that chooses, only the best arrives."""
+        """Of the pending rows that leave a part that chooses, let only the best arrive."""
         return 0
 
     def _join_scope(self, to: cython.int, row: cython.int) -> cython.int:
-        """A pending row arrives in a state inside a part that chooses."""
+        """Let a pending row arrive in a state inside a part that chooses."""
         return 0
 
     # ------------------------------------------------------------ what is not needed (`limited`)
@@ -932,21 +968,22 @@ class Stepper:
     def _is_left_out(
         self, c: cython.int, at: cython.int, r: cython.int, unseen: cython.int
     ) -> cython.bint:
-        """Configuration c can make a move at `at` in the table; whether it is not needed."""
+        """Whether the move of configuration c at `at` in the table is not needed."""
         return False
 
     def _leave_out_rows(self) -> cython.int:
-        """Of the rows that are about to arrive, some are not needed."""
+        """Leave out pending rows that are not needed."""
         return 0
 
     def _leave_out_covered(self, c: cython.int, row: cython.int) -> cython.int:
-        """A pending row has arrived as configuration c; some others may not be needed now, or c."""
+        """Leave out configurations that are not needed now that a pending row has arrived as c; c
+        may be one of them."""
         return 0
 
     # ------------------------------------------------------------ the order of arrivals
 
     def _sort_arrivals(self) -> cython.int:
-        """By start, ascending (Shell's sort: as a rule there are very few)."""
+        """Sort pending rows by start, ascending (Shell's sort: as a rule there are very few)."""
         n: cython.int = self.n_pending
         gap: cython.int = 1
         i: cython.int
@@ -983,7 +1020,7 @@ class Stepper:
         return self._find_from(self.buckets[self._bucket(s, self.pending_values[row, 0])], s, row)
 
     def _find_from(self, c: cython.int, s: cython.int, row: cython.int) -> cython.int:
-        """The same of the configurations that are hashed like c, from c on."""
+        """Like `_find`, among the configurations with the same hash, from c on."""
         slots: cython.int = self.slot_counts[s]
         k: cython.int
         while c >= 0:
@@ -993,11 +1030,12 @@ class Stepper:
                     k += 1
                 if k == slots:
                     return c
+            self.look_at -= 1
             c = self.chain[c]
         return -1
 
     def _new(self, s: cython.int, row: cython.int) -> cython.int:
-        """A configuration of state s, with the values of a pending row."""
+        """A new configuration of state s with the values of a pending row."""
         c: cython.int = self.free
         if c >= 0:
             self.free = self.following[c]
@@ -1056,6 +1094,7 @@ class Stepper:
                 self.buckets[b] = self.chain[c]
             else:
                 while self.chain[other] != c:
+                    self.look_at -= 1
                     other = self.chain[other]
                 self.chain[other] = self.chain[c]
         self.state_of[c] = -1
@@ -1066,7 +1105,7 @@ class Stepper:
         return 0
 
     def _later(self, a: cython.int, b: cython.int) -> cython.int:
-        """Of two partial matches that have shown nothing, the one that expires later."""
+        """The one of two partial matches without shown events that expires later."""
         if a == layout.UNSTARTED or b == layout.UNSTARTED:
             return layout.UNSTARTED
         if a == layout.NONE or b == layout.NONE:
@@ -1087,7 +1126,7 @@ class Stepper:
         return 0
 
     def _skip(self, skipped: cython.longlong) -> cython.int:
-        """Events went by that satisfy no atom: states that cannot wait are left."""
+        """Pass over events that satisfy no atom: runs leave states that cannot wait."""
         i: cython.int
         while skipped > 0:
             self.n_pending = 0
@@ -1123,7 +1162,7 @@ class Stepper:
         return 0
 
     def _begin(self) -> cython.int:
-        """Evaluation starts (anew): one partial match that has seen nothing."""
+        """Start (or restart) the evaluation with one partial match that has seen nothing."""
         self._drop_all()
         self.empty[self._new(self.initial, 0)] = layout.UNSTARTED
         return 0
@@ -1138,3 +1177,10 @@ class Stepper:
             self.is_active[s] = 0
         self.n_active = 0
         return 0
+
+
+def double_nodes(stepper: Stepper) -> cython.int:
+    """Twice as much room for nodes. A function of its own, so that `_node` can be inlined."""
+    with cython.gil:
+        stepper._set_nodes(taller(stepper.wide, 2 * stepper.used))
+    return 0

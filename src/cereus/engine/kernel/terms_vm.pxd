@@ -78,6 +78,8 @@ cdef class Terms:
     cdef int _distance(self, int t) except? -1 nogil
     @cython.final
     cdef inline int _choose(self, int t) noexcept nogil
+    @cython.final
+    cdef bint _computes(self, int at, int c, long long e) except? -1 nogil
 
 
 cdef double _rounded(double value, double units) noexcept nogil

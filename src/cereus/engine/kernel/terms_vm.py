@@ -1,12 +1,12 @@
-"""The term machine: what terms compute from slots and from columns of an event, on a stack.
+"""The term machine: computes terms from slots and from columns of an event, on a stack.
 
 A value on the stack is an integer or a float, as the operation that made it says, and is known or
-not (NULL). Slots, columns and constants are 64 bits that are read either way; NULL is a value of
-its own among them (`layout.NULL`, as a float the bits of -0.0, which is therefore never stored).
+not (NULL). Slots, columns and constants are 64 bits that can be read as either; NULL is one of
+these values (`layout.NULL`, which as a float is the bits of -0.0, so -0.0 is never stored).
 
 Functions that are not computed here (`automata.memory.terms.LookedUp`) are looked up by their
-operands in a hash table, the memo; what is not there yet is computed in Python, with more that may
-be needed soon (`engine.match.functions`).
+operands in a hash table, the memo. What is missing there is computed in Python, together with
+values that may be needed soon (`engine.match.functions`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_FRACTIONS = cython.declare(cython.double, float(1 << 52))
 """From here on every float is a whole number."""
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FULL = cython.declare(cython.longlong, 1 << 20)
-"""So many values are known before all are forgotten."""
+"""When this many values are known, all are forgotten."""
 
 
 @cython.cclass
@@ -74,7 +74,7 @@ class Terms:
             self.n_functions = len(functions)
 
     def compute_with(self, computing: FunctionValues) -> None:
-        """What is not known of functions is computed here."""
+        """Set what computes the unknown values of functions."""
         self.computing = computing
 
     def use_programs(
@@ -103,31 +103,36 @@ class Terms:
     def is_true_of_past(
         self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.longlong
     ) -> cython.bint:
-        """Whether a term is true, of an event of the past among others."""
+        """Whether a term about an event of the past is true."""
         self.past_row = row
         return self.is_true(at, c, e)
 
     def is_true_of_member(
         self, at: cython.int, c: cython.int, e: cython.longlong, member: cython.longlong
     ) -> cython.bint:
-        """Whether a term is true, of a member of a set among others."""
+        """Whether a term about a member of a set is true."""
         self.member = member
         return self.is_true(at, c, e)
 
     def is_true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
-        """Whether a term is true."""
-        top: cython.int = -1
-        k: cython.int
-        op: cython.int
+        """Whether a term is true. The commonest ones need no stack."""
         first: cython.int = at + layout.PROGRAM_ITEMS
         if self.programs[at + layout.PROGRAM_COUNT] == 3:
-            op = self.programs[first + 2 * layout.STEP_WORDS + layout.STEP_OP]
+            op: cython.int = self.programs[first + 2 * layout.STEP_WORDS + layout.STEP_OP]
             if (
                 layout.TERM_EQUAL_INT <= op <= layout.TERM_GREATER_OR_EQUAL_FLOAT
                 and _is_read(self.programs[first + layout.STEP_OP])
                 and _is_read(self.programs[first + layout.STEP_WORDS + layout.STEP_OP])
             ):
                 return self._compares(first, op, c, e)
+        return self._computes(at, c, e)
+
+    def _computes(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether a term is true, step by step, with the stack."""
+        top: cython.int = -1
+        k: cython.int
+        op: cython.int
+        first: cython.int = at + layout.PROGRAM_ITEMS
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
             op = self.programs[first + layout.STEP_WORDS * k + layout.STEP_OP]
             which: cython.int = self.programs[first + layout.STEP_WORDS * k + layout.STEP_ARGUMENT]
@@ -172,8 +177,8 @@ class Terms:
         c: cython.int,
         e: cython.longlong,
     ) -> cython.longlong:
-        """A total with the event's value added, as the bits of a slot; a slot of -1 is that of no
-        events."""
+        """A total with the event's value added, as the bits of a slot. A slot of -1 is the total of
+        no events."""
         if how <= layout.UPDATE_TALLY:
             counted: cython.longlong = 0 if slot < 0 else self.values[c, slot]
             return (
@@ -204,7 +209,7 @@ class Terms:
     def _compares(
         self, first: cython.int, op: cython.int, c: cython.int, e: cython.longlong
     ) -> cython.bint:
-        """The commonest term, two values compared, without the stack."""
+        """Whether a comparison of two values holds: the commonest term, without the stack."""
         second: cython.int = first + layout.STEP_WORDS
         a: cython.longlong = self._integer(first, c, e)
         b: cython.longlong = self._integer(second, c, e)
@@ -217,7 +222,7 @@ class Terms:
         return _compared(op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y)
 
     def _integer(self, step: cython.int, c: cython.int, e: cython.longlong) -> cython.longlong:
-        """What a step reads (`_is_read`)."""
+        """The value that a step reads (`_is_read`)."""
         op: cython.int = self.programs[step + layout.STEP_OP]
         which: cython.int = self.programs[step + layout.STEP_ARGUMENT]
         if op == layout.TERM_COLUMN:
@@ -240,7 +245,7 @@ class Terms:
         return 0
 
     def _change(self, op: cython.int, t: cython.int) -> cython.int:
-        """An operation on the value at the top."""
+        """Apply an operation to the value at the top."""
         if op == layout.TERM_IS_NULL or op == layout.TERM_KNOWN:
             self.integers[t] = self.known[t] == (op == layout.TERM_KNOWN)
             self.known[t] = 1
@@ -272,7 +277,7 @@ class Terms:
         return 0
 
     def _apply(self, op: cython.int, t: cython.int) -> cython.int:
-        """A function of the value at the top; NULL where it has no value, NaN of NaN."""
+        """Apply a function to the value at the top; NULL where it has no value, NaN of NaN."""
         x: cython.double = self.floats[t]
         if op == layout.TERM_SIGN_INT:
             self.integers[t] = (self.integers[t] > 0) - (self.integers[t] < 0)
@@ -289,7 +294,7 @@ class Terms:
         return 0
 
     def _raise_to(self, t: cython.int, x: cython.double, y: cython.double) -> cython.int:
-        """A power; NULL for a division by zero, or a root of a negative number."""
+        """Compute a power; NULL for a division by zero, or a root of a negative number."""
         if x != x or y != y:
             self.floats[t] = NAN
         elif (x == 0 and y < 0) or (x < 0 and abs(y) < INFINITY and floor(y) != y):
@@ -299,13 +304,14 @@ class Terms:
         return 0
 
     def _combine(self, op: cython.int, t: cython.int) -> cython.int:
-        """An operation on the two values at the top; the result takes the place of the first."""
+        """Apply an operation to the two values at the top; the result takes the place of the
+        first."""
         a: cython.longlong = self.integers[t]
         b: cython.longlong = self.integers[t + 1]
         x: cython.double = self.floats[t]
         y: cython.double = self.floats[t + 1]
         if op == layout.TERM_AND or op == layout.TERM_OR:
-            decided: cython.bint = op == layout.TERM_OR  # what one side alone decides
+            decided: cython.bint = op == layout.TERM_OR  # one operand alone may decide
             if (self.known[t] and (a != 0) == decided) or (
                 self.known[t + 1] and (b != 0) == decided
             ):
@@ -368,7 +374,7 @@ class Terms:
     def _calculate(
         self, op: cython.int, t: cython.int, a: cython.longlong, b: cython.longlong
     ) -> cython.int:
-        """Integers of 64 bits; what does not fit is NULL."""
+        """Calculate with integers of 64 bits; a result that does not fit is NULL."""
         fits: cython.bint = True
         if op == layout.TERM_SUBTRACT_INT:
             fits = a >= b - LONGEST if b > 0 else a <= LONGEST + b
@@ -407,7 +413,7 @@ class Terms:
         return 0
 
     def _choose(self, t: cython.int) -> cython.int:
-        """The second of three values if the first is true, else the third."""
+        """Take the second of three values if the first is true, else the third."""
         chosen: cython.int = t + 1 if self.known[t] and self.integers[t] != 0 else t + 2
         self.integers[t] = self.integers[chosen]
         self.floats[t] = self.floats[chosen]
@@ -417,7 +423,7 @@ class Terms:
     # ------------------------------------------------------------ functions
 
     def _look_up(self, which: cython.int, t: cython.int) -> cython.int:
-        """A function of the values from t on; its value takes the place of the first."""
+        """Look up a function of the values from t on; its value takes the place of the first."""
         k: cython.int
         n: cython.int = self.functions[which, layout.FUNCTION_COUNT]
         floats: cython.int = self.functions[which, layout.FUNCTION_FLOATS]
@@ -440,7 +446,7 @@ class Terms:
 
     def _place(self, key: cython.longlong[::1]) -> cython.longlong:
         """Where a key is in the memo, or could be put."""
-        last: cython.longlong = self.memo.shape[0] - 1  # one less than a power of two
+        last: cython.longlong = self.memo.shape[0] - 1  # the size is a power of two
         mixed: cython.ulonglong = 0
         k: cython.int
         for k in range(layout.MEMO_WORDS):
@@ -459,7 +465,7 @@ class Terms:
         return at
 
     def _compute(self, which: cython.int) -> cython.int:
-        """The value that is sought, and others that may be sought soon, become known."""
+        """Compute the value that is missing in the memo, and others that may be needed soon."""
         n: cython.int = self.functions[which, layout.FUNCTION_COUNT]
         operands = np.asarray(self.sought)[layout.MEMO_OPERANDS :][:n].tolist()
         keys, values = self.computing.computed(which, operands, self.memo_used == 0)
@@ -517,7 +523,7 @@ class Terms:
 
 
 def _rounded(value: cython.double, units: cython.double) -> cython.double:
-    """Half away from zero: scaled, rounded to a whole number, and scaled back."""
+    """A number rounded half away from zero: scaled, rounded to a whole number, and scaled back."""
     scaled: cython.double = abs(value) * units if units > 0 else abs(value) / -units
     if not scaled < NO_FRACTIONS:  # whole already, infinite, or NaN
         return value
@@ -529,20 +535,21 @@ def _rounded(value: cython.double, units: cython.double) -> cython.double:
 
 
 def _rest(value: cython.longlong) -> cython.longlong:
-    """What is left of an integer divided by 2**32, with its sign; -2**63 never comes."""
+    """The remainder of an integer divided by 2**32, with its sign; -2**63 never comes."""
     rest: cython.longlong = abs(value) % HALF
     return -rest if value < 0 else rest
 
 
 def _is_read(op: cython.int) -> cython.bint:
-    """Whether an operation reads a value that the event, or what came before it, has."""
+    """Whether an operation reads a value of the event, or of what came before it."""
     return op <= layout.TERM_SLOT or op == layout.TERM_MEMBER
 
 
 def _compared(
     op: cython.int, less: cython.bint, equal: cython.bint, greater: cython.bint
 ) -> cython.bint:
-    """What a comparison of integers says, from what is so; of NaN nothing is, but `!=`."""
+    """The result of a comparison of integers, given which of the three holds. For NaN none does,
+    and only `!=` is true."""
     if op == layout.TERM_EQUAL_INT:
         return equal
     if op == layout.TERM_NOT_EQUAL_INT:

@@ -1,4 +1,4 @@
-"""What is watched for a pattern: when the last of what matches at an event has begun."""
+"""Runs a watched part of a pattern: finds when the latest match at each event has begun."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ else:
 
 @cython.cclass
 class WatchingKernel(ChoosingKernel):
-    """Lists nothing. Partial matches have one event, the one that they began with, and the latest
+    """Lists no matches. A partial match has one event, the one that it began with, and the latest
     is the best."""
 
     def note(self, began: npt.NDArray[np.int64]) -> None:
-        """Write here, for each event of the batch, when what matches there began."""
+        """Set the array to write to: for each event of the batch, when the match there began."""
         self.began_at = began
 
     def _report(self) -> cython.bint:
@@ -31,12 +31,14 @@ class WatchingKernel(ChoosingKernel):
         return self._reported()
 
     def _drop_older(self, began: cython.longlong) -> cython.int:
-        """Forget what has begun no later than something that has matched: it can add nothing."""
+        """Forget partial matches that began no later than one that has matched: they can add
+        nothing."""
         i: cython.int
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
                 after: cython.int = self.following[c]
+                self.look_at -= 1
                 if self.root[c] and self.wide[self.root[c], layout.NODE_EVENT] <= began:
                     self._drop(c)
                 c = after

@@ -1,1 +1,1 @@
-"""Events → matches: what runs the kernel, its table of states, and what a run remembers."""
+"""Events → matches: the runners of the kernel, its table of states, and the memory of a run."""

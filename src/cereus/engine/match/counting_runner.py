@@ -1,4 +1,5 @@
-"""A runner that counts the matches of each event, and keeps totals over them, listing none."""
+"""A runner that counts the matches of each event and keeps totals over them, without listing
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from cereus.errors import RefusedError
 
 
 class AmbiguousCount(RefusedError):
-    """A match may arise in several ways, so that counting the ways is not counting matches."""
+    """Raised where a match may arise in several ways, so that the number of ways is not that of
+    matches."""
 
 
 class CountingRunner(Runner):
@@ -54,7 +56,7 @@ class CountingRunner(Runner):
 
     @property
     def _adds(self) -> npt.NDArray[np.uint8]:
-        """Which labels count for which total. The room is for all labels there can be."""
+        """The labels that count for each total. There is room for all possible labels."""
         names = sorted({total.variable for total in self.plan.totals})
         labels = [
             frozenset({"", *(n for i, n in enumerate(names) if bits >> i & 1)})

@@ -1,10 +1,10 @@
-"""Forgets keys that behave like new ones from now on: an endless stream of short-lived
-keys needs no more memory than those that are alive.
+"""Forgets keys that behave like new ones from now on. So an endless stream of short-lived keys
+needs only the memory of those that are alive.
 
-A key may go when all its partial matches have left the window and its evaluation is where that of
-a new key begins. That takes a *horizon*, a time before which no event comes any more, since the
-order of time is otherwise known within keys only. It is what `advance` has promised, or, while the
-events have come in the order of time over all keys, one window before the latest of them. Once
+A key may go when all its partial matches have left the window and its evaluation is where that of a
+new key begins. That takes a *horizon*: a time before which no event comes any more. It is what
+`advance` has promised, or, while the events have come in the order of time over all keys, one
+window before the latest of them. (Otherwise the order of time is known only within keys.) Once
 something was forgotten, an event before the horizon is refused: matches are never lost silently.
 """
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from cereus.engine.kernel import layout
 
 FORGET_AT = 1 << 16
-"""So many keys are known before it is worth looking which of them are still needed."""
+"""Look for keys that are no longer needed once this many are known."""
 
 NEVER = layout.NO_BOUND
 Ints = npt.NDArray[np.int64]
@@ -57,14 +57,14 @@ def begun_nowhere(kernel: dict[str, Any], initial: int) -> npt.NDArray[np.bool_]
     counted = len(starts) - 1
     has_fresh = np.bincount(keys[fresh], minlength=counted) > 0
     is_busy = np.bincount(keys[busy], minlength=counted) > 0
-    if "past_sizes" in kernel:  # events that a match to come is asked about
+    if "past_sizes" in kernel:  # events that later matches are compared with
         is_busy |= _past_by_key(kernel, counted).sum(axis=1) > 0
     unread: npt.NDArray[np.bool_] = kernel["last_position"] < 0
     return (has_fresh & ~is_busy) | unread
 
 
 def _past_by_key(kernel: dict[str, Any], keys: int) -> Ints:
-    """How many events each key remembers of each kind."""
+    """How many events of each kind every key remembers."""
     sizes: Ints = kernel["past_sizes"]
     return sizes.reshape(keys, len(sizes) // max(keys, 1))
 
@@ -90,7 +90,7 @@ def only(kernel: dict[str, Any], kept: Ints) -> dict[str, Any]:
 
 
 def numbers_of(kept: Ints, keys: int) -> npt.NDArray[np.int32]:
-    """The new number of every key, and of key -1, which is -1 as for those that are forgotten."""
+    """The new number of every key; -1 for forgotten keys and for key -1."""
     numbers = np.full(keys + 1, -1, np.int32)
     numbers[kept] = np.arange(len(kept), dtype=np.int32)
     return numbers

@@ -23,7 +23,8 @@ from cereus.expr.types import Kind
 
 Ints = npt.NDArray[np.int64]
 MOST_AT_ONCE = 1 << 17
-"""So many combinations of strings are computed at once; where there are more, each on its own."""
+"""At most this many combinations of strings are computed at once; if there are more, each is
+computed on its own."""
 
 
 class FunctionValues:
@@ -32,11 +33,11 @@ class FunctionValues:
     def __init__(self, functions: list[LookedUp], strings: ComparedColumns) -> None:
         self.functions, self.strings = functions, strings
         self.done: dict[int, int] = {}
-        """Per function: what it has of strings with smaller codes than this was computed."""
+        """For each function: its values are computed for all strings with codes below this."""
 
     def computed(self, which: int, operands: list[int], anew: bool) -> tuple[Ints, Ints]:
-        """Keys of the kernel's memo, among them the one with these operands, and their values;
-        `anew`: the memo has no values."""
+        """Keys of the kernel's memo with their values; one of them has these operands. `anew`: the
+        memo is empty."""
         if anew:
             self.done.clear()
         function = self.functions[which]
@@ -52,8 +53,8 @@ class FunctionValues:
         return keys, values
 
     def _combinations(self, which: int, operands: list[int]) -> Ints | None:
-        """All combinations of strings with one that has come since; None, if these do not have
-        the operands, or are too many."""
+        """All combinations of strings that contain a new string; None if these do not include the
+        operands, or are too many."""
         known, done = self.strings.words, self.done.get(which, 0)
         if set(self.functions[which].kinds) != {Kind.STRING} or max(operands) < done:
             return None
@@ -105,7 +106,7 @@ class FunctionValues:
 
 
 def _word(kind: Kind, value: Any) -> int:
-    """A value as the kernel has it."""
+    """A value in the kernel's representation."""
     if value is None:
         return layout.NULL
     if kind is Kind.FLOAT:

@@ -1,7 +1,7 @@
 """Remembers the events that can still be part of a match.
 
-An event that comes to the kernel has an *ordinal*, counted over the run; the forest refers to
-events by it. The history holds, from `first` on, what a result needs to say about each event.
+Every event that comes to the kernel has an *ordinal*, counted over the run; the forest refers to
+events by it. From ordinal `first` on, the history holds what a result needs about each event.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ Ints = npt.NDArray[np.int64]
 
 
 class Growing:
-    """An array that grows at its end and is forgotten from its front, a copy for each doubling."""
+    """An array that grows at its end and forgets values at its front. It is copied once per
+    doubling."""
 
     def __init__(self, none: npt.NDArray[Any]) -> None:
         self.replace(none)
 
     def replace(self, values: npt.NDArray[Any]) -> None:
-        """Hold these values, and no others."""
+        """Hold these values and no others."""
         self._buffer, self._begin, self._end = values, 0, len(values)
 
     @property
@@ -48,22 +49,22 @@ class Growing:
         self._end += len(values)
 
     def forget(self, count: int) -> None:
-        """Drop so many values at the front, and the memory of them when most are gone."""
+        """Drop this many values at the front. Free their memory when most are gone."""
         self._begin = min(self._begin + count, self._end)
         if self._end - self._begin < len(self._buffer) // 4:
             self.replace(self.values.copy())
 
 
 class GrowingTable:
-    """A table that grows at its end. Adding rows copies nothing; when it is looked at, pieces are
-    joined so that each is at least twice as long as the next: a row is moved once per doubling, and
-    there are few pieces."""
+    """A table that grows at its end. Adding rows copies nothing. Reading it joins pieces until each
+    is at least twice as long as the next: so a row is moved once per doubling, and there are few
+    pieces."""
 
     def __init__(self) -> None:
         self.replace(None)
 
     def replace(self, table: pa.Table | None) -> None:
-        """Hold these rows, and no others."""
+        """Hold these rows and no others."""
         self._pieces = [] if table is None else [table]
         self._table = table
 
@@ -80,7 +81,7 @@ class GrowingTable:
         return self._table
 
     def forget(self, count: int) -> None:
-        """Drop so many rows at the front, and the memory of them."""
+        """Drop this many rows at the front, and free their memory."""
         table = self.table
         if table is not None:
             self.replace(table.slice(count).combine_chunks())
@@ -96,12 +97,13 @@ def _fewer(pieces: list[pa.Table]) -> list[pa.Table]:
 
 
 def _joined(pieces: list[pa.Table]) -> pa.Table:
-    """Of the same columns; only some of them may promise that there are no nulls."""
+    """One table of pieces with the same columns; some of their schemas may say that there are no
+    nulls."""
     return pa.concat_tables(pieces, promote_options="default")
 
 
 class History:
-    """What is remembered of the events from ordinal `first` on."""
+    """What is remembered about the events from ordinal `first` on."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -149,7 +151,7 @@ class History:
         keys: npt.NDArray[np.int32],
         payload: pa.Table | None,
     ) -> None:
-        """Add events. What is there is not copied, but for each doubling."""
+        """Add events. The events that are there are copied only once per doubling."""
         for array, values in self._arrays(rows, times, floors, keys):
             array.append(values)
         if payload is not None:
@@ -159,7 +161,7 @@ class History:
         return zip((self._rows, self._times, self._floors, self._keys), values, strict=True)
 
     def forget_before(self, ordinal: int) -> None:
-        """Drop what no live partial match refers to."""
+        """Drop the events before this ordinal: no live partial match refers to them."""
         gone = min(max(0, ordinal - self.first), len(self.rows))
         if gone:
             self.first += gone
@@ -186,7 +188,8 @@ class History:
         with_floors: bool,
         payload: pa.Schema | None,
     ) -> None:
-        """Take up saved events of so many keys (-1: of one that was forgotten)."""
+        """Take up saved events of `known_keys` keys (-1 is the key of events whose key was
+        forgotten)."""
         rows = checked.integers(saved["rows"], "the rows of events")
         size = len(rows)
         self.first = checked.count(saved["first"], "the first event")

@@ -1,4 +1,4 @@
-"""What a kernel is given to read at a time."""
+"""The input of a kernel for one turn of reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cereus.engine.memory import NO_CODES, NO_COLUMNS, NO_INTS
 
 @dataclass(frozen=True)
 class KernelInput:
-    """Events in groups, and what the kernel has to know of those that came before.
+    """Events in groups, and what the kernel has to know about those that came before.
 
     classes, positions, measures, floors, columns, key_of, group_ends, waiting  as in `Events`
     base          the ordinal of the first event
@@ -39,7 +39,7 @@ class KernelInput:
 
     @classmethod
     def of(cls, events: Events, history: History, shown: Ints) -> KernelInput:
-        """Events that the history has."""
+        """The input for events that the history already holds."""
         return cls(
             classes=events.classes,
             positions=events.positions,
@@ -57,8 +57,8 @@ class KernelInput:
 
     @classmethod
     def expiring(cls, keys: Codes, floors: Ints, history: History, shown: Ints) -> KernelInput:
-        """No event, but the passing of time in these keys: what begins before its key's floor has
-        left its window."""
+        """An input without events, which lets time pass in these keys: partial matches that begin
+        before the floor of their key have left the window."""
         none = np.zeros(len(keys), np.int64)
         return cls(
             classes=np.zeros(len(keys), np.int32),

@@ -1,4 +1,4 @@
-"""What a kernel knows of its plan."""
+"""The options of a kernel, made from its plan."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy
 
 SWEEP_AT = 1 << 16
-"""So many nodes are made before it is worth looking which of them are still alive."""
+"""Look for nodes that are no longer alive once this many were made."""
 
 ORDER_FROM = 64
-"""So many configurations of a state read an event, hardly one of which can move, before they are
-put in order."""
+"""Order the configurations of a state once this many read an event that hardly any of them can
+use."""
 
 UNLIMITED = 1 << 62
 
@@ -33,11 +33,15 @@ KINDS_OF_TOTALS = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
-    long as no match can be found in several ways; `parts` are those whose events are gathered;
-    after `enough` matches of an event no more are looked for, whichever they are; with `largest`, a
-    match is reported if no other of the event contains it; with `growing`, a run that can mark an
-    event and go on does not pass it over (`automata.growing`)."""
+    """The options of a kernel, made from its plan.
+
+    limit_if_distinct  a limit that holds as long as no match can be found in several ways
+    parts              the parts whose events are gathered
+    enough             look for no more than this many matches of an event, whichever they are
+    largest            a match is reported only if no other match of the event contains it
+    growing            a run that can mark an event and go on does not pass it over
+                       (`automata.growing`)
+    """
 
     windowed: bool
     open_ended: bool
@@ -100,15 +104,15 @@ class KernelOptions:
 
 
 def _has_largest(automaton: Automaton) -> bool:
-    """Whether complete matches of any scope may contain each other."""
+    """Whether the automaton reports only the largest matches among those of all scopes."""
     if isinstance(automaton, RivalRuns):
         automaton = automaton.body
     return isinstance(automaton, ChosenInSlots) and automaton.chooses == LARGEST_OF_ALL
 
 
 def _enough(plan: Plan) -> int | None:
-    """The LIMIT, where it does not matter which matches of an event are found: no strategy chooses
-    among them, neither of all nor of a part."""
+    """The LIMIT, if it does not matter which matches of an event are found: no strategy chooses
+    among all of them or among those of a part."""
     query, traits = plan.query, plan.traits
     late = traits.hides or traits.open_ended or traits.closes or traits.detects
     if late or query.count or plan.scoped or query.strategy in CHOOSING:

@@ -1,7 +1,7 @@
-"""The saved state of a kernel, checked before the kernel takes it up (`Kernel.restore`).
+"""Checks the saved state of a kernel before the kernel takes it up (`Kernel.restore`).
 
 The kernel is compiled without bounds checks, and its loops end because links point to older nodes.
-So whatever it reads by number must be there, and its invariants must hold of a saved forest:
+So whatever it reads by number must exist, and its invariants must hold of a saved forest:
 
 nodes    columns as in `layout`; row 0 stands for nothing. Links and children are older; starts as
          invariant 1 of `stepper` says; ranks as in a leftist heap, since a meld goes down the
@@ -9,7 +9,7 @@ nodes    columns as in `layout`; row 0 stands for nothing. Links and children ar
 carry    columns as in `layout`; the configurations of key k begin at carry_from[k]
 sets     of values that configurations have in slots: how many each has (0: there is no such set),
          and the members of all of them, in ascending order
-vectors  of a counting kernel: a node is a stretch of cells, of which no two share any
+vectors  of a counting kernel: a node is a stretch of cells, and no two nodes share a cell
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MOST_NODES = 2**30
 
 @dataclass(frozen=True)
 class KernelBounds:
-    """What a saved kernel refers to.
+    """The bounds of everything that a saved kernel refers to.
 
     keys, states, slots, labels  how many there are
-    first                        the ordinal of the first event that is remembered
-    history_keys                 the key of every event that is; -1 for one that was forgotten.
+    first                        the ordinal of the first remembered event
+    history_keys                 the key of every remembered event; -1 if the key was forgotten.
                                  None: nothing is remembered, and all events came before `first`
     totals                       how many totals are counted; None where matches are listed
     with_sets                    the states with sets in slots, and which slots these are
@@ -58,7 +58,7 @@ class KernelBounds:
 
 
 def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
-    """Refuse a saved kernel that does not hold what the kernel relies on."""
+    """Refuse a saved kernel that breaks what the kernel relies on."""
     nodes = array(saved["nodes"], "the forest", np.int64, None, layout.NODE_WORDS)
     refuse_unless(0 < len(nodes) < MOST_NODES, "the forest is empty or too large")
     _check_carry(saved, bounds, len(nodes))
@@ -146,8 +146,8 @@ def _check_forest(nodes: Ints, bounds: KernelBounds, saved: dict[str, Any]) -> N
 
 
 def _floors(parts: Any, saved: dict[str, Any]) -> Ints:
-    """Of every node the floor of the key whose configurations reach it: a window of events begins
-    anew with every key. Nodes that none reaches are out of all windows."""
+    """For every node, the floor of the key whose configurations reach it, since a window of events
+    begins anew with every key. A node that none reaches is out of all windows."""
     floors = np.full(len(parts), np.iinfo(np.int64).max)
     counts = np.diff(saved["carry_from"])
     of_rows = np.repeat(saved["last_floor"], counts)
@@ -161,7 +161,7 @@ def _floors(parts: Any, saved: dict[str, Any]) -> Ints:
 
 
 def _check_starts(starts: Ints, link: Any, left: Any, right: Any) -> None:
-    """Invariant 1."""
+    """Check invariant 1 of `stepper`."""
     of_node = starts[1:]
     refuse_unless(
         np.all((of_node == starts[link]) | (link == 0))

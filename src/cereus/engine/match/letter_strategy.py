@@ -1,4 +1,4 @@
-"""How a runner turns events into letters of the automaton: a strategy that any runner is given."""
+"""Turns events into letters of the automaton: a strategy that any runner can be given."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from cereus.engine.ingest.substreams import Codes
 from cereus.state import checked
 
 Known = dict[int, int]
-"""The sets of passed tests that have been seen, numbered in their order."""
+"""The sets of passed tests seen so far, numbered in the order in which they came."""
 
 
 class LetterStrategy(ABC):
-    """Makes the letters of events, and numbers them: a letter's number is its class."""
+    """Makes the letters of events and numbers them. The number of a letter is its class."""
 
     lasting: ClassVar[bool]
-    """A class means the same letter for the whole run, so tables and kernels can be kept."""
+    """Whether a class means the same letter for the whole run, so that tables and kernels can be
+    kept."""
 
     def attach(self, events: Events, batch: pa.RecordBatch, known: Known) -> Events:
-        """The events of a batch, with what their letters carry besides the passed tests."""
+        """The events of a batch, with the part of their letters that is not the passed tests."""
         return events
 
     def pieces(self, events: Events) -> Iterator[Events]:
@@ -34,16 +35,17 @@ class LetterStrategy(ABC):
     def numbered(
         self, classes: Codes, letters: Sequence[Any], known: Known
     ) -> tuple[Codes, list[Any]]:
-        """The classes of events, and the letter of every class; `classes` are those of their
-        passed tests, and `letters` what their letters carry besides."""
+        """The classes of events, and the letter of every class. `classes` number the passed tests
+        of the events, and `letters` carry the rest."""
 
     @abstractmethod
     def check(self, letters: Any, size: int, known: Known) -> None:
-        """Refuse saved letters of so many events that cannot be those of this strategy."""
+        """Refuse saved letters of `size` events that this strategy cannot have made."""
 
 
 class PlainLetters(LetterStrategy):
-    """A letter is the set of tests that an event passes. The batch reader numbers them for good."""
+    """A letter is the set of tests that an event passes. The batch reader numbers the letters for
+    good."""
 
     lasting = True
 

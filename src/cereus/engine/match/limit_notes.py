@@ -1,4 +1,4 @@
-"""What happens when a limit is reached: an error, or a note that goes with the results."""
+"""Handles a limit that is reached: it raises an error, or adds a note to the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cereus.errors import LimitError
 from cereus.limits import Limits
 
 MOST_NOTES = 1000
-"""So many notes about what was left out are kept one by one."""
+"""This many notes about what was left out are kept one by one; later ones are only counted."""
 EXCEEDED = {
     TOO_MANY_NODES: ("nodes", "nodes of partial matches are alive", "add or shorten WITHIN"),
     TOO_MANY_CONFIGURATIONS: (

@@ -49,31 +49,31 @@ from cereus.plan.traits import ChosenBy
 from cereus.state import checked
 
 CHUNK = 1 << 14
-"""Matches in one turn of the kernel, at first: few, as most batches have few matches."""
+"""Matches in the first turn of the kernel: few, since most batches have few matches."""
 LONG_CHUNK = 1 << 15
-"""Where one turn is not enough. What is done in Python once for each turn was up to a fifth of a
-run with millions of matches, and threads wait there for each other. Twice as many matches do not
-stay in the processor's cache, which takes a tenth longer."""
+"""Matches in each later turn, where one turn is not enough. The Python work between two turns was
+up to a fifth of a run with millions of matches, and threads wait there for each other. Twice as
+many matches do not stay in the processor's cache, which takes a tenth longer."""
 TIDY_AT = 1 << 16
-"""So many events are remembered before it is worth looking which of them are still needed."""
+"""Look for events that are no longer needed once this many are remembered."""
 FOR_EVER = 2**63 - 1
 MANY_STATES = 4096
-"""So many states are known before it is worth looking which of them are still in use, where
-letters carry values and states have no end."""
+"""Look for states that are no longer in use once this many are known. This is for letters that
+carry values: they make new states without end."""
 
 
 class Runner:
     """Runs one plan over batches of one schema.
 
     payload      columns to remember of the events that can still match
-    ordinals     the cells of matches are ordinals, to be looked up in `history`; so they are with
-                 a payload or row numbers
+    ordinals     the cells of matches are ordinals, to be looked up in `history`, and not rows;
+                 a payload or row numbers imply it
     row_numbers  the input's row numbers, when its rows were sorted
     cache        what earlier runs of the plan found out about its automaton
     letters      makes the letters that the automaton reads
-    watches_keys whatever happens in a key shows how far its time has come; False, if `advance`
-                 says that after every batch
-    reader       what reads the batches
+    watches_keys any event of a key shows how far the time of the key has come; False if `advance`
+                 is called after every batch instead
+    reader       makes the reader of the batches
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class Runner:
         self.history_of_batch = 0
         self._spent = Costs()
         self.expiring = False
-        """What is found now was waiting for its window to pass."""
+        """Whether the matches found now were waiting for their window to pass."""
         self.events_read: list[Events] = []
-        """The events of the last batch, for what follows matches (`WaitingMatches`)."""
+        """The events of the last batch, for `WaitingMatches`."""
         self.pinned = FOR_EVER
-        """Events from this ordinal on are needed by matches that wait."""
+        """The first ordinal that waiting matches need; they need all later events too."""
         self.limit_notes = LimitNotes(self.limits, plan.text)
-        # rows that were put in order do not sort by their numbers; ordinals always do
+        # the numbers of sorted rows are not in their order; ordinals always are
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
         self._buffers = BufferPool(
@@ -124,8 +124,8 @@ class Runner:
         )
 
     def _begin(self, cache: TableCache, reading: Reading, tests: Classifier) -> None:
-        """Make a reader and a kernel that have read nothing, and know of the automaton what the
-        cache does."""
+        """Make a new reader and a new kernel. They share what the cache knows about the
+        automaton."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
         self.chooser_tables = cache.choosers
@@ -140,7 +140,7 @@ class Runner:
             known=cache.letters,
             lock=cache.lock,
             lookahead=(
-                # what gathers events does not say which of them are of use
+                # a plan that gathers events does not tell which of them matter
                 LookAhead(self.table) if plan.traits.looks_ahead and not plan.gathering else None
             ),
             idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
@@ -150,7 +150,7 @@ class Runner:
         self.watchers = self._new_watchers()
 
     def _new_watchers(self) -> list[Watcher]:
-        """What follows the parts that are watched."""
+        """New watchers, one for each watched part of the plan."""
         if self.plan.watching is None:
             return []
         slots, compared = self.plan.slots, self.reader.compared
@@ -166,28 +166,28 @@ class Runner:
 
     @property
     def costs(self) -> Costs:
-        """What was done so far."""
+        """Counts of the work so far."""
         return self._spent + self.reader.costs
 
     @property
     def key_count(self) -> int:
-        """How many keys are known."""
+        """The number of known keys."""
         return len(self.reader.key_index)
 
     def forget(self) -> None:
-        """No key of so far comes again: drop all their state, and keep the table."""
+        """Drop the state of all keys so far, since none of them comes again. Keep the table."""
         self.kernel, self.history = self._new_kernel(), History()
         self.watchers = self._new_watchers()
         self.reader.forget()
 
     def forget_idle_keys(self) -> None:
-        """From now on forget keys that no match can have any more, as far as the order of time
-        so far tells."""
+        """From now on forget keys that can have no more matches, as far as the order of time so far
+        tells."""
         self.forgets = True
 
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
-        """Read a batch; the matches that it completes, in chunks."""
-        self.tidy()  # not after: results still look up the events of the last matches
+        """Read a batch and yield the matches that it completes, in chunks."""
+        self.tidy()  # before, not after: results still look up the events of the last matches
         self.expiring = False
         events = self.reader.read(batch)
         if len(events):
@@ -199,7 +199,7 @@ class Runner:
             yield from self._expire(keys, self.reader.floors_of_keys()[keys])
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
-        """Add events to the history; the events with their ordinals and letters."""
+        """Add events to the history, and return them with their ordinals and letters."""
         first = self.history.next_ordinal
         payload = None
         if self.payload:
@@ -213,12 +213,13 @@ class Runner:
         return self.letters.attach(events, batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
-        """Let the kernel read events that the history has; those that stand in the order in which
-        they came are groups of one key each, however often the key comes."""
+        """Let the kernel read events that the history holds. Events in the order in which they came
+        are split into groups of one key each; a key may come in several groups."""
         yield from self._run(events if events.grouped else events.part(0, len(events)))
 
     def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
-        """The same, one event after the other: a match that shows something consumes its events."""
+        """Like `run`, but one event at a time: a match that shows something consumes its events at
+        once."""
         for place in range(len(events)):
             event = events.part(place, place + 1)
             shows = False
@@ -229,7 +230,7 @@ class Runner:
                 self.consume(int(event.keys[0]), event.first_ordinal)
 
     def consume(self, key: int, ordinal: int) -> None:
-        """Partial matches are dropped after an event of a key, as CONSUME BY demands."""
+        """Drop partial matches after an event of a key, as CONSUME BY demands."""
         self.kernel.begin_anew(key)
         if self.plan.query.consume is Consume.ANY:
             self.kernel.begin_others_anew(key)
@@ -246,7 +247,8 @@ class Runner:
             yield from self._turns(self.kernel)
 
     def _watch(self, events: KernelInput) -> None:
-        """Let what is watched answer: its columns of these events, and that of their ordinals."""
+        """Fill in the columns that the watchers answer for these events, and the column of their
+        ordinals."""
         watching = self.plan.watching
         if watching is None:
             return
@@ -259,25 +261,26 @@ class Runner:
         kernel.shed()
 
     def advance(self, time: int) -> Iterator[MatchChunk]:
-        """No event before `time` will come; the matches that were waiting for that."""
+        """Promise that no event before `time` will come, and yield the matches that waited for
+        this."""
         self.reader.promise(time)
         if self.plan.traits.closes and self.clock.follows_time:
             promised = self.reader.substreams.progress.promised
             yield from self._expire_all(self.clock.floor_at(promised))
 
     def finish(self) -> Iterator[MatchChunk]:
-        """No event will come any more."""
+        """End the input, and yield the matches that waited for this."""
         if self.plan.traits.closes:
             yield from self._expire_all(FOR_EVER, over=True)
 
     def _expire_all(self, floor: int, *, over: bool = False) -> Iterator[MatchChunk]:
-        """Whatever begins before the floor has left its window, in every key."""
+        """In every key, expire what begins before the floor: it has left its window."""
         keys = self.kernel.waiting_keys()
         yield from self._expire(keys, np.full(len(keys), floor), over=over)
 
     def _expire(self, keys: Codes, floors: Ints, *, over: bool = False) -> Iterator[MatchChunk]:
-        """Whatever begins before the floor of its key has left its window; everything has, if the
-        input is over."""
+        """Expire what begins before the floor of its key: it has left its window. If the input is
+        over, everything has."""
         self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count, over)
@@ -293,7 +296,8 @@ class Runner:
         return self._ordinals[first - self._ordinals[0] : end - self._ordinals[0]]
 
     def _number_letters(self, events: Events) -> Events:
-        """Tell the table what the classes of these events look like; the events with them."""
+        """Tell the table which letter each class of these events is. Returns the events with these
+        classes."""
         classes, letters = self.letters.numbered(events.classes, events.letters, self.reader.known)
         if self.letters.lasting:
             self.table.know(letters)
@@ -304,7 +308,7 @@ class Runner:
         return events if classes is events.classes else events.changed(classes=classes)
 
     def _forget_states(self) -> None:
-        """Number anew the states that are in use, and forget the others."""
+        """Renumber the states that are in use, and forget the others."""
         subsets, kept = self.table.subsets, self._states_in_use()
         table = self._new_table(self.plan.runs)
         table.preload([subsets[state] for state in kept])
@@ -328,10 +332,11 @@ class Runner:
         return [self.table.initial, *self.kernel.carried_states().tolist()]
 
     def _renumber_states(self, numbers: Codes) -> None:
-        """State s has the number numbers[s] now."""
+        """Give state s the number numbers[s]."""
 
     def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[MatchChunk]:
-        """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
+        """Yield the matches of a kernel, turn by turn; `ordinals` translates them if the kernel
+        counts events from 0."""
         steps, nodes = kernel.step_count, kernel.made_count
         try:
             yield from self._counted_turns(kernel, ordinals)
@@ -344,7 +349,7 @@ class Runner:
             buffer = self._buffers.free()
             kernel.use_chunk(buffer)
             with self.lock:
-                kernel.load_table()  # another run may have added to it since the last turn
+                kernel.load_table()  # another run may have added to the table since the last turn
                 state = kernel.run()
             kernel.let_go()
             if kernel.match_count:
@@ -360,14 +365,14 @@ class Runner:
             del buffer
 
     def _limit_reached(self, state: int, kernel: Kernel) -> None:
-        """Report where a limit was reached; partial matches are shed if that is allowed."""
+        """Report that a limit was reached. Shed partial matches if that is allowed."""
         event, _ = self.kernel.where
         self._report_limit(state, event - (state == TOO_MANY_MATCHES))  # left already
         if state != TOO_MANY_MATCHES:
             kernel.shed()
 
     def _report_limit(self, state: int, event: int) -> None:
-        """A limit was reached at an event of the batch."""
+        """Report that a limit was reached at an event of the batch."""
         place = min(self.history_of_batch + event, len(self.history) - 1)
         where = f"row {self.history.rows[place]}"
         if self.plan.keys:
@@ -395,7 +400,7 @@ class Runner:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Take up saved state; what it numbers is numbered as it was then."""
+        """Take up saved state. Everything keeps the number that it had."""
         alone = self._new_reader is BatchReader
         cache = TableCache.empty(self.plan, self.limits, alone=alone)
         cache.table.restore(saved["subsets"], self.plan.slots)
@@ -437,8 +442,8 @@ class Runner:
         )
 
     def tidy(self, *, at: int | None = None) -> None:
-        """Forget events and strings that no partial match refers to, and keys that no match can
-        have any more, once it is worth the work."""
+        """Forget events and strings that no partial match refers to, and keys that can have no more
+        matches. Does nothing until there is enough to forget."""
         events, keys = (self.tidy_at, self.forget_at) if at is None else (at, at)
         compared = self.reader.compared
         known = len(compared.strings) < compared.forget_at
@@ -457,8 +462,9 @@ class Runner:
         self.forget_at = max(forgetting.FORGET_AT, 2 * self.key_count)
 
     def _pass_time(self, horizon: int | None) -> None:
-        """Partial matches go that no event can end any more: of a key whose events were left out
-        when they had left the window, and, with no event before the horizon, of all keys."""
+        """Raise the floors of keys, so that partial matches go that no event can complete any more.
+        Those are partial matches of a key whose events were left out after they left the window,
+        and, with a horizon, those of all keys that began too long before it."""
         floors = self.kernel.floors_of_keys
         if self.reader.idle_keys is not None and self.plan.query.window is not None:
             np.maximum(floors, self.reader.floors_of_keys()[: len(floors)], out=floors)
@@ -477,13 +483,14 @@ class Runner:
 
     @property
     def _forgets_at_once(self) -> bool:
-        """Without a window in time nothing expires, so a key with nothing begun is like a new one
-        whatever comes; only that its events come in the order of time is not checked any more."""
+        """Whether an idle key can be forgotten at any time. It can without a window in time:
+        nothing expires then, so a key with no partial match is like a new one. The only loss is
+        that the order of its times is no longer checked."""
         return self.forgets and bool(self.plan.keys) and not self.clock.follows_time
 
     def _forget_keys(self, horizon: int | None) -> None:
-        """Forget the keys that are idle, before the horizon if there is one; number the others
-        anew."""
+        """Forget the keys that are idle (before the horizon, if there is one), and renumber the
+        others."""
         kernel = self.kernel.save()
         idle = np.ones(self.key_count, bool)
         if horizon is not None:
@@ -495,7 +502,7 @@ class Runner:
             self._keep_keys(kernel, np.flatnonzero(~idle))
 
     def drop_keys(self, gone: Ints) -> None:
-        """Forget keys, whatever is begun in them; the others are numbered anew."""
+        """Forget keys with all their partial matches, and renumber the others."""
         if not len(gone):
             return
         kept = np.setdiff1d(np.arange(self.key_count), gone)
@@ -504,7 +511,7 @@ class Runner:
         self._forget_events(self._oldest_needed())
 
     def _keep_keys(self, kernel: dict[str, Any], kept: Ints) -> None:
-        """Go on with these keys alone; `kernel` is what was saved of the kernel."""
+        """Keep only these keys; `kernel` is the saved state of the kernel."""
         numbers = forgetting.numbers_of(kept, self.key_count)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
         for watcher in self.watchers:
@@ -514,8 +521,8 @@ class Runner:
         self._renumber_keys(numbers)
 
     def _passed_over(self, last: Ints) -> Ints:
-        """Keys with events after the last one that the kernel has read, where such an event makes
-        a difference to what is to come (`START`)."""
+        """Keys with events after the last one that the kernel has read, if such an event can change
+        later matches (`START`)."""
         initial = self.table.initial
         if not self.plan.traits.position_sensitive:
             return NO_INTS
@@ -526,13 +533,13 @@ class Runner:
         return np.flatnonzero(self.reader.seen_by_key(self.key_count) > read + 1)
 
     def _mentioned_keys(self) -> Codes:
-        """Keys that must stay for another reason than their partial matches."""
+        """Keys that must stay although they may have no partial match."""
         if self.pinned >= self.history.next_ordinal:
             return np.zeros(0, np.int32)
         return np.unique(self.history.keys[self.pinned - self.history.first :])
 
     def _renumber_keys(self, numbers: Codes) -> None:
-        """Key k has the number numbers[k] now, or -1."""
+        """Give key k the number numbers[k]; -1 is a key that was forgotten."""
 
 
 def _past_shape(plan: Plan) -> tuple[int, int] | None:
@@ -542,7 +549,7 @@ def _past_shape(plan: Plan) -> tuple[int, int] | None:
 
 
 def reading_of(plan: Plan, *, watches_keys: bool) -> Reading:
-    """What a plan reads of its stream."""
+    """How a plan reads its stream."""
     return Reading(
         tests=plan.tests,
         stream=plan.stream,

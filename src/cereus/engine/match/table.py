@@ -42,12 +42,12 @@ from cereus.state.damage import damaged
 
 MAX_STATES = 100_000
 MOST_CLASSES = 256
-"""With more classes of events, it is not found out what all of them do (`only_marks`)."""
+"""`only_marks` does not examine the moves of more classes of events than this."""
 MOST_RUNS = 5_000
-"""Runs and values of a state that remembers them, unless a limit says otherwise: one event takes
-many milliseconds then, and more as the stream goes on."""
+"""The most runs and values that one state may remember, unless a limit says otherwise. One event
+takes many milliseconds then, and more as the stream goes on."""
 MOST_BITS = 31
-"""Slots that fit into a word, one bit each."""
+"""The number of slots that fit into a word with one bit each."""
 
 
 CHECKS = {
@@ -105,7 +105,7 @@ CLOSED: States = frozenset({"closed"})
 
 CONFUSED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError,
             RecursionError)  # fmt: skip
-"""What an automaton raises that is given something that is not its state."""
+"""The errors that an automaton raises when it is given something that is not one of its states."""
 
 
 class TransitionTable:
@@ -171,10 +171,11 @@ class TransitionTable:
         self.ambiguous = False
         self._looked_at: dict[int, tuple[int, bool, bool]] = {}
         self._programs: dict[tuple[int, ...], int] = {}
+        self.longest_program = 0
         self._whatever_values: dict[tuple[int, int], list[int]] = {}
         self._edges_used = 0
         self.most_slots: int | None = None
-        """The slots of the plan, where states were read from a snapshot."""
+        """The number of slots of the plan, where states were read from a snapshot."""
         self.initial = self.number(frozenset(automaton.initial()))
 
     @property
@@ -187,10 +188,10 @@ class TransitionTable:
             self.number(subset)
 
     def restore(self, subsets: list[States], most_slots: int) -> None:
-        """The same for state sets that were read from a snapshot, and may be anything.
+        """Like `preload`, for state sets from a snapshot, which may be anything.
 
-        Nothing tells a state of the automaton but what the automaton makes of it: whatever goes
-        wrong with one, here or later, is a SnapshotError.
+        Only the automaton can tell whether something is one of its states: whatever goes wrong with
+        one, here or later, is a SnapshotError.
         """
         self.most_slots = most_slots
         try:
@@ -201,7 +202,7 @@ class TransitionTable:
         checked.refuse_unless(in_order, "its states are not those of this query")
 
     def know(self, letters: list[int]) -> None:
-        """Class c looks like letters[c]; classes known before keep their numbers."""
+        """Let class c stand for letters[c]; classes known before keep their numbers."""
         self.letters[:] = letters
         classes = len(letters)
         known, states = self.head.shape
@@ -215,7 +216,7 @@ class TransitionTable:
             self.n_moving = np.append(self.n_moving, np.full(more, self.n_states, np.int32))
 
     def forget_classes(self, letters: list[int]) -> None:
-        """Number classes anew; the states stay."""
+        """Number the classes anew; the states stay."""
         self.letters[:] = letters
         self.head = np.full((max(8, len(letters)), self.head.shape[1]), layout.UNKNOWN, np.int32)
         self.moving = np.empty_like(self.head)
@@ -238,8 +239,9 @@ class TransitionTable:
             self._stays_put(state, letter_class)
 
     def _words(self, state: int, letter: int) -> list[int]:
-        """The moves of a state on a letter, as they stand in `edges`; nothing where it stays. If
-        nothing has looked at the values of a letter, they are those of all letters like it."""
+        """The moves of a state on a letter, as they stand in `edges`; empty where it stays. If no
+        move depends on the values of a letter, the moves are those of all letters with the same
+        tests."""
         if not isinstance(letter, ValuedLetter):
             return self._words_of(state, letter)
         known = self._whatever_values.get((state, int(letter)))
@@ -253,7 +255,7 @@ class TransitionTable:
         return words
 
     def _check_steps(self, subset: States) -> None:
-        """A state that remembers values may follow many runs, and all of them read the event."""
+        """Refuse a state that remembers too many runs: all of them read the event."""
         most = MOST_RUNS if self.max_steps is None else self.max_steps
         if runs_in(subset) > most:
             raise LimitError(
@@ -282,24 +284,24 @@ class TransitionTable:
         return [len(others), column, self._stays(state, stays, others), *order, *written]
 
     def _stays(self, state: int, stays: bool, others: list[JointMove[int]]) -> int:
-        """Whether runs may stay, and what all other moves have in common."""
+        """Whether runs may stay, and which properties all other moves share."""
         if stays and self.outer[state] >= 0 and self._all_leave(others):
             return layout.STAYS_OR_LEAVES
         return layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
 
     def _all_leave(self, moves: list[JointMove[int]]) -> bool:
-        """Whether moves mark the event, and lead to states without slots."""
+        """Whether all moves mark the event and lead to states without slots."""
         without = all(not self.slot_counts[self.number(move.states)] for move in moves)
         return without and all(move.label != layout.UNMARKED for move in moves)
 
     def _all_end(self, moves: list[JointMove[int]]) -> bool:
-        """Whether moves lead to nothing but complete matches that nothing can be added to."""
+        """Whether all moves lead only to complete matches that nothing can be added to."""
         numbers = [self.number(move.states) for move in moves]
         return all(self.accepting[number] and self.final[number] for number in numbers)
 
     def _meet(self, one: int, other: int) -> bool:
-        """Whether partial matches that have gone to two states may be reported at one event: not if
-        those of one are over with this event, and the other does not accept."""
+        """Whether partial matches in two states may be reported at the same event. They may not if
+        those of one state are over with this event and the other state does not accept."""
         return not any(
             self.final[a] and not self.accepting[b] for a, b in ((one, other), (other, one))
         )
@@ -325,22 +327,22 @@ class TransitionTable:
         return subset == CLOSED or any(ends)
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
-        """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""
+        """The moves at `at` in `edges`, without the one that stays; a row of MOVE_WORDS each."""
         words = layout.MOVE_WORDS * self.edges[at + layout.EDGES_COUNT]
         return self.edges[at + layout.EDGES_MOVES :][:words].reshape(-1, layout.MOVE_WORDS)
 
     def only_marks(self, most_states: int) -> bool:
-        """An event does nothing but mark: whatever comes, a run that can go on can wait.
-        Moves on all known classes are looked at, unless there are too many states."""
+        """Whether events only mark: a run that can go on can also wait, whatever comes. Examines
+        the moves on all known classes, unless there are too many states."""
         if self.max_states < 16 * most_states or len(self.letters) > MOST_CLASSES:
-            return False  # looking ahead must not use up the states that runs need, nor time
+            return False  # looking ahead must not use up the states that runs need, nor much time
         state = 0
         while state < self.n_states <= most_states and self._waits_or_ends(state):
             state += 1
         return state == self.n_states
 
     def _waits_or_ends(self, state: int) -> bool:
-        """A run in the state can wait whatever comes, or can do nothing whatever comes."""
+        """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
         known, waits, ends = self._looked_at.get(state, (0, True, True))
         for letter_class in range(known, len(self.letters)):
             if self.head[letter_class, state] == layout.UNKNOWN:
@@ -357,7 +359,7 @@ class TransitionTable:
         return waits or ends
 
     def _stays_put(self, state: int, letter_class: int) -> None:
-        """A state does not react to a class."""
+        """Note that a state does not react to a class."""
         count = self.n_moving[letter_class]
         if count < layout.UNCOUNTED:
             moving = self.moving[letter_class, :count]
@@ -376,7 +378,7 @@ class TransitionTable:
         if not moves:
             self.gap_to[state] = layout.NONE
             return layout.NONE
-        (move,) = moves  # nothing is read at a gap, so all that is done there is one move
+        (move,) = moves  # nothing is read at a gap, so all its effects are one move
         _, target, _, copy = self._written(state, move)
         self.gap_to[state], self.gap_copy[state] = target, copy
         return target
@@ -391,7 +393,7 @@ class TransitionTable:
         return layout.UNMARKED if label == NOTHING else self.label_code(label)
 
     def _written(self, state: int, move: JointMove[int]) -> tuple[int, int, int, int]:
-        """A move as the kernel reads it."""
+        """A move in the words that the kernel reads."""
         to = self.number(move.states)
         slots = self.layouts[state]
         checks: list[int] = []
@@ -457,7 +459,7 @@ class TransitionTable:
         return self.functions.index(function)
 
     def _constant(self, value: float | None) -> int:
-        """Where a constant stands: an integer, the bits of a float, or NULL."""
+        """The number of a constant: an integer, the bits of a float, or NULL."""
         bits = layout.NULL if value is None else value
         if isinstance(value, float):
             bits = int(np.float64(value + 0.0).view(np.int64))  # + 0.0: the bits of -0.0 are NULL
@@ -468,15 +470,15 @@ class TransitionTable:
         return len(self.constants) - 1
 
     def _index(self, state: int, others: list[JointMove[int]]) -> int:
-        """The column that the first slot must equal for any move but staying, or -1."""
+        """The column whose value the first slot must equal for any move except staying, or -1."""
         if not self.layouts[state]:
             return -1
         checks = (move.checks for move in others)
         return min(index_columns(self.layouts[state][0], checks), default=-1)
 
     def _order(self, state: int, others: list[JointMove[int]]) -> tuple[int, int]:
-        """The order in which those that can make any move but staying come first, and the column
-        that is their bound; (-1, -1) where there is none."""
+        """The order that puts first the configurations that can make a move other than staying, and
+        the column that bounds them; (-1, -1) if there is none."""
         slots = self.layouts[state]
         if not slots:
             return (-1, -1)
@@ -490,6 +492,7 @@ class TransitionTable:
         key = tuple(words)
         if key not in self._programs:
             self._programs[key] = len(self.programs)
+            self.longest_program = max(self.longest_program, len(words))
             self.programs = np.concatenate([self.programs, np.array(words, np.int32)])
         return self._programs[key]
 
@@ -540,7 +543,8 @@ class TransitionTable:
         return number
 
     def _note_scopes(self, number: int) -> None:
-        """A part that chooses has a greater number than those inside it."""
+        """Note the parts of a state that choose. A part has a greater number than those inside
+        it."""
         choosing = [place for place, slot in enumerate(self.layouts[number]) if slot.chooses]
         for place in choosing:
             slot = self.layouts[number][place]
@@ -559,7 +563,7 @@ class TransitionTable:
                     self.easier[number, int(slot.easier == GREATER)] |= 1 << place
 
     def _check_layout(self, subset: States, slots: Slots) -> None:
-        """States that are together have the same slots, and no more than there is room for."""
+        """Check that the states of a set have the same slots, and that there is room for these."""
         if self.most_slots is not None:
             alike = all(self.automaton.slots(state) == slots for state in subset)
             checked.refuse_unless(alike and len(slots) <= self.most_slots, "a state has no slots")
@@ -567,8 +571,8 @@ class TransitionTable:
     def sets_in(
         self, states: npt.NDArray[Any], values: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """The numbers of the sets that configurations have, of these states and with these values
-        in their slots."""
+        """The numbers of the sets that configurations of these states hold, with these values in
+        their slots."""
         numbers = [values[:0, :0].ravel()]
         for state, places in self.with_sets.items():
             numbers.append(values[states == state][:, places].ravel())
@@ -606,7 +610,8 @@ def _no_state(error: Exception) -> SnapshotError:
 
 
 def _in_order(move: JointMove[int]) -> tuple[Any, ...]:
-    """Moves are numbered alike in every process. A check without a slot comes first."""
+    """The sort key of a move, so that every process numbers moves alike. A check without a slot
+    comes first."""
     checks = [
         (c.op, c.slot is not None, c.slot or (), c.column, c.other, repr(c.term))
         for c in move.checks

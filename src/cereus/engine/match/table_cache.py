@@ -1,4 +1,4 @@
-"""The table of a plan's automaton, kept from one run to the next."""
+"""Keeps the table of a plan's automaton from one run to the next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CORES = os.cpu_count() or 1
 
 
 class LabelCodes:
-    """Numbers for the labels of a plan, as the kernel knows them; `shown` are the visible ones."""
+    """The kernel's numbers for the labels of a plan; `shown` are the visible labels."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -70,7 +70,7 @@ class LabelCodes:
 
 
 class Prepared(NamedTuple):
-    """What every run of a plan over events of one schema needs and leaves as it is."""
+    """What every run of a plan over events of one schema needs and never changes."""
 
     schema: pa.Schema
     clock: Clock
@@ -80,10 +80,10 @@ class Prepared(NamedTuple):
 @dataclass
 class TableCache:
     """States and transitions that runs of one plan have explored, for the next run to start with,
-    and what was prepared for the last one.
+    and the preparation of the last run.
 
-    Runs may be in several threads: one that adds to it holds the lock. So that they need not wait
-    for each other, a run takes a cache that no other one uses, where there is one (`users`).
+    Several threads may run the plan: a run that adds to the cache holds the lock. So that runs need
+    not wait for each other, each takes a cache that no other one uses, if there is one (`users`).
     """
 
     plan: Plan
@@ -91,14 +91,16 @@ class TableCache:
     table: TransitionTable
     letters: dict[int, int]
     choosers: dict[int, TransitionTable] = field(default_factory=dict)
-    """The tables of a strategy that is decided anew, by the state in which each begins."""
+    """The tables of a strategy that is decided again for every window, by the state in which each
+    begins."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     users: WeakSet[Any] = field(default_factory=WeakSet)
     _prepared: Prepared | None = None
 
     @classmethod
     def empty(cls, plan: Plan, limits: Limits, *, alone: bool = True) -> TableCache:
-        """Nothing is known yet. `alone`: tests are those of this plan, not of others like it."""
+        """A cache that knows nothing yet. `alone`: the tests belong to this plan only, not to
+        others like it."""
         labels = LabelCodes(plan)
         table = TransitionTable(
             plan.runs,
@@ -110,8 +112,8 @@ class TableCache:
         return cls(plan, labels, table, {})
 
     def prepared(self, schema: pa.Schema) -> Prepared:
-        """What a run over events of a schema begins with: that of the last run, if it had the same
-        schema, since making it takes longer than reading a few events."""
+        """The preparation for events of a schema. That of the last run is reused if it had the same
+        schema, since making one takes longer than reading a few events."""
         last, plan = self._prepared, self.plan
         if last is not None and last.schema.equals(schema):
             return last
@@ -122,7 +124,7 @@ class TableCache:
 
 
 def _alphabet(plan: Plan) -> Sequence[int] | None:
-    """The letters of all events there can be, if they are few."""
+    """The letters of all possible events, if they are few."""
     if plan.traits.remembers_values:
         return None
     possible = alphabet(plan.tests, plan.stream, MOST_LETTERS)
@@ -130,14 +132,14 @@ def _alphabet(plan: Plan) -> Sequence[int] | None:
 
 
 class TableCaches:
-    """The caches of the plans of a query. Another process makes them anew."""
+    """The caches of the plans of a query. They are not pickled: another process makes its own."""
 
     def __init__(self) -> None:
         self._of: dict[int, list[TableCache]] = {}
 
     def of(self, plan: Plan, limits: Limits) -> TableCache | None:
-        """A cache that no other run uses, as far as there are cores for both; None for a plan
-        whose states remember values: these are forgotten again, and so cannot be shared."""
+        """A cache that no other run uses, as far as there are cores for both. None for a plan whose
+        states remember values: these states are forgotten again, so they cannot be shared."""
         if plan.traits.remembers_values:
             return None
         known = self._of.setdefault(id(plan), [])

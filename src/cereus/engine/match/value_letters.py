@@ -1,9 +1,9 @@
 """Letters that carry values, for conditions between events that slots cannot decide.
 
-The states of such an automaton (`automata.memory.values`) remember values. It has no end of states
-and letters, so neither is numbered for good: classes are numbered for one piece of the stream at a
-time, and a runner forgets the states that no configuration is in. Everything else is the ordinary
-kernel. It is slower than slots, and decides whatever they cannot.
+The states of such an automaton (`automata.memory.values`) remember values. There is no end of
+states and letters, so neither is numbered for good: classes are numbered for one piece of the
+stream at a time, and a runner forgets the states that no configuration is in. Everything else is
+the ordinary kernel. This is slower than slots, but decides whatever they cannot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cereus.engine.match.letter_strategy import Known, LetterStrategy
 from cereus.state import checked
 
 PIECE = 256
-"""Events whose letters are numbered together."""
+"""The number of events whose letters are numbered together."""
 
 Path = tuple[str, ...]
 
@@ -55,7 +55,7 @@ class ValueLetters(LetterStrategy):
     def numbered(
         self, classes: Codes, letters: Sequence[Any], known: Known
     ) -> tuple[Codes, list[Any]]:
-        """Letters with the same tests and values are one class."""
+        """The classes and their letters. Letters with the same tests and values are one class."""
         numbers: dict[Any, int] = {}
         distinct: list[Any] = []
         classes = np.empty(len(letters), np.int32)

@@ -1,5 +1,5 @@
-"""What is watched for a pattern runs in a kernel of its own, before the kernel of the pattern reads
-the same events: its answers are columns of these."""
+"""Runs the watched parts of a pattern, each in a kernel of its own, before the kernel of the
+pattern reads the same events. Their answers are columns of these events."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _mark(label: Label) -> int:
 
 
 class Watcher:
-    """Follows one thing that is watched, in every key.
+    """Follows one watched part in every key.
 
-    latest  of every key: when the last of what has matched began (NONE: nothing has)
+    latest  for every key: when the latest match of the part began (NONE: it has not matched)
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Watcher:
         keys: int,
         reached: Callable[[int, WatchingKernel], None],
     ) -> None:
-        """Write the column of these events; `reached` is told where a limit was reached."""
+        """Write the column of these events; `reached` is called where a limit is reached."""
         self.table.know(letters)
         self.kernel.load_table()
         self.kernel.compute_with(self.functions)
@@ -69,7 +69,7 @@ class Watcher:
         events.columns[self.part.column] = began
 
     def _fill(self, events: KernelInput, began: Ints) -> None:
-        """From where something matched, to where something matched later."""
+        """Let every event have the latest start among the matches of its key so far."""
         ends = events.group_ends
         starts = np.append(0, ends[:-1])
         for key, start, end in zip(events.key_of, starts, ends, strict=True):
@@ -111,7 +111,8 @@ class Watcher:
 
 
 def _options(slots: int, limits: Limits) -> KernelOptions:
-    """Without a window: of the partial matches of a configuration the latest is enough."""
+    """The options of a kernel without a window: of the partial matches of a configuration, the
+    latest is enough."""
     return KernelOptions(
         windowed=False,
         open_ended=False,

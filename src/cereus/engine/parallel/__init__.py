@@ -1,1 +1,2 @@
-"""One run on several cores: the input in parts, a thread for each, results in their usual order."""
+"""Runs a query on several cores: the input in parts, a thread for each, results in their usual
+order."""

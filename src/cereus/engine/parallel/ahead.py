@@ -1,9 +1,10 @@
-"""One thread reads what the others have looked at: for queries whose input cannot be cut. Which
-tests events pass, and which of them have the same key, depends on no other event.
+"""Lets threads look at batches ahead of the one thread that reads them: for queries whose input
+cannot be cut. Which tests events pass, and which of them have the same key, depends on no other
+event.
 
 The same thread reads all batches, so that what it remembers stays in its cache. It begins when
-there is a piece for every thread; when it has to wait for one that another looks at, it looks at
-one behind it.
+there is a piece for every thread. When it has to wait for a piece that another thread looks at, it
+looks at a later one meanwhile.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.workers import Workers
 
 PIECES_AHEAD = 4
-"""So many pieces for each thread are looked at, or read, before results are waited for."""
+"""How many pieces for each thread are looked at, or read, before results are waited for."""
 _Pieces = tuple[int, pa.RecordBatch, list[pa.RecordBatch]]
 
 
 class Look:
-    """A piece of a batch that any thread may look at, whoever comes first."""
+    """A piece of a batch that any thread may look at; the first one to come does."""
 
     def __init__(self, readers: Sequence[BatchReader], rows: pa.RecordBatch) -> None:
         self._readers, self._rows = readers, rows
@@ -38,7 +39,7 @@ class Look:
         self.seen: Future[Piece] = Future()
 
     def take(self) -> bool:
-        """Look at it, unless someone does already; whether this was done now."""
+        """Look at it, unless another thread does already. Returns whether this call did."""
         if not self._begun.acquire(blocking=False):
             return False
         try:
@@ -49,7 +50,7 @@ class Look:
 
 
 class _ToRead(NamedTuple):
-    """A batch from row `first` on, its pieces, and what it gives."""
+    """A batch from row `first` on, its pieces, and its results."""
 
     first: int
     batch: pa.RecordBatch
@@ -58,7 +59,7 @@ class _ToRead(NamedTuple):
 
 
 class InTurn:
-    """Reads batches one after the other, in one thread, until there is None; `open` are the pieces
+    """Reads batches one after the other, in one thread, until None comes; `open` are the pieces
     that may not have been looked at yet."""
 
     def __init__(self, executor: Executor) -> None:
@@ -67,14 +68,14 @@ class InTurn:
         self.open: deque[Look] = deque()
 
     def add(self, first: int, batch: pa.RecordBatch, pieces: list[Look]) -> _ToRead:
-        """A batch from row `first` on, behind those that are there."""
+        """Add a batch from row `first` on behind the others."""
         added = _ToRead(first, batch, pieces, Future())
         self.open.extend(pieces)
         self.batches.put(added)
         return added
 
     def read(self) -> None:
-        """Read all; nobody waits for what is behind a batch that cannot be read."""
+        """Read all batches, up to one that cannot be read: nobody waits for those after it."""
         while (each := self.batches.get()) is not None:
             try:
                 pieces = [self._looked_at(piece) for piece in each.pieces]
@@ -90,7 +91,7 @@ class InTurn:
         return piece.seen.result()
 
     def _look_further(self) -> bool:
-        """Look at the next piece that nobody looks at; whether there was one."""
+        """Look at the next piece that no thread has taken. Returns whether there was one."""
         while self.open:
             if self.open.popleft().take():
                 return True
@@ -98,7 +99,7 @@ class InTurn:
 
 
 def ahead(run: BaseRun) -> Iterator[Stretch]:
-    """Look at what comes next while a batch is read."""
+    """Look at the next batches while one is read."""
     executor = run.started(1)
     readers = executor.readers
     if not readers:
@@ -135,7 +136,7 @@ def _stretch(batch: _ToRead) -> Stretch:
 
 
 def _batches(run: BaseRun, readers: Sequence[BatchReader]) -> Iterator[_Pieces]:
-    """The batches of the input, and their pieces. Where results come in the order of events anyway,
+    """The batches of the input with their pieces. If results come in the order of events anyway,
     each piece is read on its own, so that nothing has to be joined."""
     in_order = len(readers) == 1 and not readers[0].reading.keys and not run.split.uncut
     for first, batch in run.work.batches():

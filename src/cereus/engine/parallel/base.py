@@ -1,4 +1,4 @@
-"""A run before it is known how its input will be cut."""
+"""A run before it is decided how its input is cut."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from cereus.engine.parallel.spread import cuts
 from cereus.stream import Stream
 
 LEAST_ROWS = 1 << 17
-"""Of a part, unless its rows are known to be so much work that fewer are worth a thread."""
+"""The least rows of a part, unless they are known to be so much work that fewer are worth a
+thread."""
 
 PIECE = 1 << 18
-"""Rows that a thread looks at in one go, at most: while it looks at the last ones, others may wait
-for it."""
+"""The most rows that a thread looks at in one go: others may wait for it while it looks at the last
+ones."""
 
 
 class Work(Protocol):
     """One query over one input, which can be read again."""
 
     def executor(self, share: int) -> Executor:
-        """What runs it, with one of so many shares of what a run may use."""
+        """An executor of the query, with one of `share` shares of what a run may use."""
 
     def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The events that may matter, each batch with the row of its first."""
@@ -65,14 +66,14 @@ class BaseRun:
     at_work: list[Executor] = field(default_factory=list)
 
     def started(self, share: int) -> Executor:
-        """What runs the query, with one of so many shares of what a run may use."""
+        """An executor of the query, with one of `share` shares of what a run may use."""
         executor = self.work.executor(share)
         self.result_schema = executor.schema
         self.at_work.append(executor)
         return executor
 
     def shared(self) -> tuple[Executor, Sharing]:
-        """The same as one of several, one for each thread."""
+        """Like `started`, for an executor that is one of several, one for each thread."""
         executor = self.started(self.threads)
         sharing = executor.sharing()
         if sharing is None:
@@ -80,8 +81,8 @@ class BaseRun:
         return executor, sharing
 
     def pieces(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """A batch in pieces, without copying: at least one for each thread if they are not too
-        small."""
+        """A batch in pieces, without copying: at least one for each thread, unless they would be
+        too small."""
         number = max(self.threads, -(-batch.num_rows // PIECE))
         ranges = cuts(batch.num_rows, number, self.least)
         return [batch.slice(begin, end - begin) for begin, end in ranges]

@@ -1,5 +1,5 @@
-"""Shards of keys, a thread for each. Before that, the rows of a batch are looked at in pieces, by
-all threads; what is then left to one thread is to number the keys, and to deal them out."""
+"""Runs shards of keys, a thread for each. All threads first look at the rows of a batch, in pieces;
+then one thread numbers the keys and deals them out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Part = tuple[Executor, Sharing]
 
 
 class _Looked(NamedTuple):
-    """A batch from row `first` on, whose pieces are looked at."""
+    """A batch from row `first` on, whose pieces are being looked at."""
 
     first: int
     batch: pa.RecordBatch
@@ -38,8 +38,8 @@ class _Read(NamedTuple):
 
 
 def by_key(run: BaseRun) -> Iterator[Stretch]:
-    """Deal out the keys of every batch. While one is read, the next is dealt out and the one behind
-    it is looked at; a shard is read batch by batch, whatever the others are at."""
+    """Deal out the keys of every batch. While one batch is read, the next is dealt out, and the one
+    after it is looked at. Each shard is read batch by batch, independently of the others."""
     parts = [run.shared() for _ in range(run.threads)]
     readers = parts[0][1].readers
     shards = KeyShards(run.split.keys, readers, run.schema, run.threads)
@@ -50,7 +50,7 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
     with Workers(run.threads) as workers:
 
         def read_next() -> None:
-            """Deal out the oldest of what was looked at, and begin to read it."""
+            """Deal out the oldest batch that was looked at, and begin to read it."""
             first, batch, tasks = looked.popleft()
             pieces = [each.result() for each in tasks]
             dealt = shards.deal(pieces)
@@ -62,7 +62,7 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
             reading.append(_Read(first + batch.num_rows, [each for each in last if each]))
 
         def join(end: int, tasks: list[Future[PartResults]]) -> None:
-            """Put the results of a batch in order, when its shards are read."""
+            """Put the results of a batch in order, once its shards are read."""
             ranked = shards.order.ranked([task.result() for task in tasks])
             joined.append((end, workers.submit(lambda: list(merged(ranked)))))
 
@@ -101,8 +101,8 @@ def _read_shard(
     pieces: Sequence[Piece],
     dealt: Sequence[tuple[Shards, ...]],
 ) -> PartResults:
-    """Read the rows of a batch whose keys are of the shard with this number, when those of the
-    batch `before` are read: some thread has begun with them, as they were submitted first."""
+    """Read the rows of a batch whose keys are in shard `number`, once those of the batch `before`
+    are read. Some thread has begun with these, as they were submitted first."""
     if before is not None:
         before.result()
     executor, sharing = part

@@ -1,4 +1,5 @@
-"""All of the input first, then its pieces, a thread for each: where rows have to be sorted."""
+"""Reads all of the input first, then runs its pieces, a thread for each: for rows that have to be
+sorted."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from cereus.engine.parallel.workers import Workers
 
 
 def by_piece(run: BaseRun) -> Iterator[Stretch]:
-    """Read everything, and let threads work on pieces; some wait for who takes their results."""
+    """Read everything, and let threads work on pieces. Only a few pieces for each thread
+    run ahead of the results that are taken."""
     executor = run.started(1)
     executor.defer()
     end = 0

@@ -1,4 +1,5 @@
-"""Slices of time, a thread for each; the next are begun before the last are put in order."""
+"""Runs slices of time, a thread for each; later slices begin before the results of earlier ones are
+in order."""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from cereus.engine.parallel.workers import Workers
 
 
 class _Task(NamedTuple):
-    """A part of a slice, and what it gives."""
+    """A part of a slice, and its results."""
 
     part: SlicePart
     results: Future[PartResults]
 
 
 class _Slice:
-    """The parts of a slice that nobody has begun with. Whoever reads it takes the first; others,
-    who have nothing left to do, the last."""
+    """The parts of a slice that nobody has begun. The reader of the slice takes the first; other
+    threads, when they have nothing left to do, take the last."""
 
     def __init__(self) -> None:
         self._tasks: deque[_Task] = deque()
@@ -46,7 +47,7 @@ class _Slice:
             return self._tasks.popleft() if self._tasks else None
 
     def take_last(self) -> _Task | None:
-        """If one can begin with it."""
+        """Take the last part, if a reader can begin with it."""
         with self._lock:
             if not self._tasks or self._tasks[-1].part.before is None:
                 return None
@@ -61,7 +62,8 @@ class _SliceReader:
         self._sees_order = clock.follows_time and self.sharing.sees_all_times
 
     def read(self, task: _Task, *, begins: bool) -> None:
-        """Read a part, behind the one before it or to begin with."""
+        """Read a part: as a continuation of the part before it, or (`begins`) from its
+        beginning."""
         try:
             task.results.set_result(self._results(task.part, begins))
         except BaseException as error:
@@ -89,7 +91,7 @@ _Free = SimpleQueue[_SliceReader]
 
 class _Begun(NamedTuple):
     """A batch that ends before row `end`: the numbers of the first and the last slice that have
-    rows of it, and what these give."""
+    rows of it, and their results."""
 
     end: int
     first: int
@@ -98,7 +100,8 @@ class _Begun(NamedTuple):
 
 
 def by_time(run: BaseRun) -> Iterator[Stretch]:
-    """Cut the input into slices. Every batch is put in order when its parts are read."""
+    """Cut the input into slices. The results of every batch are put in order when its parts are
+    read."""
     clock = Clock(run.split.window, run.stream, run.schema)
     rows = run.rows if run.at_hand else None
     slices = TimeSlices(clock, run.threads, least=run.least, always=run.always, rows=rows)
@@ -121,7 +124,7 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
             free.put(reader)
 
         def close() -> None:
-            """Let the slice be read; of the first ones each has a reader of its own."""
+            """Let the slice be read. Each of the first ones gets a reader of its own."""
             nonlocal slice, closed
             if readers < run.threads:
                 one_more_reader()
@@ -130,7 +133,7 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
             slice, closed = _Slice(), closed + 1
 
         def join() -> None:
-            """Put the results of the oldest batch in order, when its parts are read."""
+            """Put the results of the oldest batch in order, once its parts are read."""
             batch = begun.popleft()
             parts = [task.result() for task in batch.parts]
             ranked = order.ranked(parts) if order.orders else []
@@ -173,7 +176,7 @@ def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
 
 def _read_slice(free: _Free, slice: _Slice) -> None:
     """Read the parts of a slice, one after the other, up to one that cannot be read: nobody waits
-    for those behind it."""
+    for those after it."""
     reader = free.get()
     try:
         begins = True
@@ -185,7 +188,7 @@ def _read_slice(free: _Free, slice: _Slice) -> None:
 
 
 def _take_over(free: _Free, slices: Iterable[_Slice]) -> None:
-    """Read what others have not come to yet: of the slice with most parts, the last."""
+    """Take over parts that others have not begun: the last part of the slice with most parts."""
     reader = free.get()
     try:
         while (task := max(slices, key=len).take_last()) is not None:

@@ -1,7 +1,8 @@
-"""The order of one thread: keys are numbered in the order in which they first come.
+"""Restores the order of one thread, in which keys are numbered in the order in which they first
+come.
 
-Threads number the keys that they meet on their own. They hand over what they have found together
-with the keys themselves, and these get the numbers that one thread would give them.
+Each thread numbers the keys that it meets on its own. It hands over its results together with the
+keys, and these get the numbers that one thread would give them.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from cereus.engine.parallel.sharing import OrderedBatch, ResultOrder, Sharing
 
 @dataclass(frozen=True)
 class PartResults:
-    """What one thread has found in its part, and the keys that it speaks of, for each reader; None
-    where results are ordered by their rows."""
+    """The results of one thread for its part, and the keys that they refer to, for each reader;
+    None where results are ordered by their rows."""
 
     batches: list[OrderedBatch]
     keys: tuple[pa.RecordBatch, ...] | None
 
 
 def with_all_keys(sharing: Sharing, results: list[OrderedBatch]) -> PartResults:
-    """Results with all keys that were met, in their order."""
+    """The results with all keys that were met, in their order."""
     if sharing.by_rows:
         return PartResults(results, None)
     return PartResults(results, tuple(_keys(reader.key_index) for reader in sharing.readers))
 
 
 def with_their_keys(sharing: Sharing, results: list[OrderedBatch]) -> PartResults:
-    """Results with the keys that occur in them."""
+    """The results with the keys that occur in them."""
     if sharing.by_rows or not results:
         return PartResults(results, None)
     keys: list[pa.RecordBatch] = []
@@ -65,23 +66,23 @@ def _keys(index: KeyIndex) -> pa.RecordBatch:
 
 
 class KeyOrder:
-    """The keys of each reader, numbered as they come; `fields` are those of its keys."""
+    """The keys of each reader, numbered as they come; `fields` are the fields of its keys."""
 
     def __init__(self, fields: Sequence[list[pa.Field]]) -> None:
         self.indexes = [KeyIndex(each) for each in fields]
 
     def number(self, reader: int, keys: pa.RecordBatch) -> npt.NDArray[np.int32]:
-        """The numbers of keys; those that are new get the next ones."""
+        """The numbers of keys; new keys get the next ones."""
         index = self.indexes[reader]
         return index.encode_distinct(keys) if index.fields else np.zeros(1, np.int32)
 
     @property
     def orders(self) -> bool:
-        """Whether there is anything to be ordered by; else results come as they were found."""
+        """Whether there is anything to order by; otherwise results come as they were found."""
         return len(self.indexes) > 1 or any(index.fields for index in self.indexes)
 
     def ranked(self, parts: Iterable[PartResults]) -> list[RankedRows]:
-        """What parts have found, with what orders it. Slices come in the order of time."""
+        """The results of parts with the ranks that order them. Slices come in the order of time."""
         ranked = []
         for part in parts:
             keys = part.keys or ()

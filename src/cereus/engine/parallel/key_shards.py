@@ -18,11 +18,11 @@ from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.split import Path
 
 MOST_IN_ONE = 0.8
-"""If one part gets more than this of the rows, it is not worth it."""
+"""If one part gets more than this share of the rows, it is not worth it."""
 
 
 Piece = Sequence[FirstLook]
-"""A piece of a batch as every reader sees it."""
+"""A first look at a piece of a batch, for every reader."""
 
 
 def looked_at(readers: Sequence[BatchReader], batch: pa.RecordBatch) -> Piece:
@@ -55,13 +55,13 @@ class KeyShards:
         self.order = KeyOrder([reader.substreams.fields for reader in readers])
 
     def deal(self, pieces: Sequence[Piece]) -> list[tuple[Shards, ...]]:
-        """Of each piece of a batch, and each reader: the shards of the distinct keys."""
+        """For each piece of a batch and each reader, the shards of the distinct keys."""
         numbers = [tuple(map(self._numbers, count(), piece)) for piece in pieces]
         self._give_out(pieces, numbers)
         return [tuple(self._shard_of[each] for each in piece) for piece in numbers]
 
     def _numbers(self, reader: int, look: FirstLook) -> npt.NDArray[np.int32]:
-        """The numbers of keys, as far as they are dealt out."""
+        """The numbers of keys, by which they are dealt out."""
         distinct = look.substreams.distinct
         assert distinct is not None
         self.order.number(reader, distinct)
@@ -73,7 +73,8 @@ class KeyShards:
         pieces: Sequence[Piece],
         numbers: Sequence[tuple[npt.NDArray[np.int32], ...]],
     ) -> None:
-        """Give every new key a shard: the most frequent ones first, there and back again."""
+        """Give every new key a shard: the most frequent keys first, through the shards and back
+        again."""
         known = len(self._shard_of)
         if len(self._dealt) == known:
             return
@@ -88,4 +89,4 @@ class KeyShards:
         self.largest = float(np.bincount(self._shard_of, counts).max() / max(1, counts.sum()))
 
     largest = 0.0
-    """The part of the rows that the largest shard had, when keys were dealt out last."""
+    """The share of the rows of the largest shard, when keys were last dealt out."""

@@ -1,8 +1,8 @@
-"""Results of parts in the order in which one thread gives them.
+"""Puts the results of parts in the order in which one thread gives them.
 
 Within a batch, results come by key, keys in the order in which they first occur in the input, and
-those of a key as they were found; or, where they come in the order of events, by their rows. What
-is emitted in several turns (*segments*) comes turn by turn.
+those of a key as they were found; or, where they come in the order of events, by their rows.
+Results that are emitted in several turns (*segments*) come turn by turn.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.ranges import ranges
+
 Ints = npt.NDArray[np.int64]
 ROWS = 1 << 16
-"""Of a batch of results."""
+"""The number of rows in a batch of results."""
 LONG_RUN = 64
-"""Stretches of results at least so long on average are passed on as they are, not copied."""
+"""Runs of results that are on average at least this long are passed on as they are, not copied."""
 
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Results of one part: in which turn they were emitted, and what orders each of them."""
+    """The results of one part: the turn in which they were emitted, and the rank of each row."""
 
     rows: pa.RecordBatch
     segment: int
@@ -32,7 +34,7 @@ class RankedRows:
 
 
 class _Runs(NamedTuple):
-    """Stretches of results of one part that have one rank: where each begins among the results of
+    """Runs of results of one part that have the same rank: where each begins among the results of
     all parts, and how long it is."""
 
     segments: Ints
@@ -57,13 +59,13 @@ def merged(parts: Sequence[RankedRows]) -> Iterator[pa.RecordBatch]:
     if sizes.sum() >= LONG_RUN * len(sizes):
         yield from _stretches(parts, begins, sizes)
         return
-    rows = np.repeat(begins - np.append(0, np.cumsum(sizes[:-1])), sizes) + np.arange(sizes.sum())
     table = pa.Table.from_batches([part.rows for part in parts])
-    yield from table.take(pa.array(rows)).combine_chunks().to_batches(max_chunksize=ROWS)
+    rows = pa.array(ranges(begins, sizes))
+    yield from table.take(rows).combine_chunks().to_batches(max_chunksize=ROWS)
 
 
 def _runs(parts: Sequence[RankedRows]) -> _Runs:
-    """The runs of all parts, one part after the other: most often far fewer than results."""
+    """The runs of all parts, one part after the other: most often far fewer than the results."""
     begins, ranks, segments, before = [], [], [], 0
     for part in parts:
         changes = np.flatnonzero(part.ranks[1:] != part.ranks[:-1]) + 1
@@ -78,7 +80,7 @@ def _runs(parts: Sequence[RankedRows]) -> _Runs:
 
 
 def _stretches(parts: Sequence[RankedRows], begins: Ints, sizes: Ints) -> Iterator[pa.RecordBatch]:
-    """Rows that stand together already, without copying them."""
+    """Rows that are already together, without copying them."""
     ends = np.cumsum([part.rows.num_rows for part in parts])
     for at, stop in zip(begins.tolist(), (begins + sizes).tolist(), strict=True):
         while at < stop:

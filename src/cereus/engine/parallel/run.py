@@ -29,8 +29,9 @@ from cereus.errors import CereusError
 
 Progress = Callable[[int, int], None]
 FEW_ROWS, MANY_ROWS = 1 << 18, 1 << 20
-"""Of a table, for a query that has not run yet: fewer are for one thread, as many for several
-whatever the query is. In between some rows are read twice to see how much work they are."""
+"""Bounds on the rows of a table for a query that has not run yet. With fewer rows than FEW_ROWS one
+thread runs; with MANY_ROWS several do, whatever the query is. In between, some rows are read twice
+to see how much work they are."""
 
 
 @dataclass
@@ -52,7 +53,8 @@ class ParallelRun(BaseRun):
 
     @property
     def costs(self) -> Costs:
-        """What was done, by all threads together; what slices have in common counts for each."""
+        """Counts of the work of all threads together; rows that several slices read count for
+        each."""
         return sum((executor.costs for executor in self.at_work), Costs())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -65,9 +67,9 @@ class ParallelRun(BaseRun):
             passed = 0
             try:
                 for batch in self._noted(attempt(self)):
-                    # what an attempt before this one has given is not given again
+                    # the results of an earlier attempt are not given again
                     again = min(batch.num_rows, given - passed)
-                    fresh = batch.slice(again) if again > 0 else batch
+                    fresh = batch if again <= 0 else _rest(batch, again)
                     passed += batch.num_rows
                     given = max(given, passed)
                     if fresh.num_rows:
@@ -93,8 +95,8 @@ class ParallelRun(BaseRun):
         yield "", self._by_one
 
     def _worth(self) -> bool:
-        """Whether there is enough work for two threads. Parts may then be as short as what is worth
-        a thread."""
+        """Whether there is enough work for two threads. Then a part may be as short as what is
+        worth a thread."""
         if self.rows is None:
             return True
         if self.effort.per_event is None and self.at_hand and FEW_ROWS <= self.rows < MANY_ROWS:
@@ -106,7 +108,7 @@ class ParallelRun(BaseRun):
         return self.rows >= 2 * part
 
     def _read_sample(self) -> None:
-        """Read the first rows for their work alone. An error among them comes again."""
+        """Read the first rows only to measure their work. An error in them will come again."""
         first = self.work.first(SAMPLE)
         sample = ParallelRun(first, self.stream, self.schema, self.split, 1, effort=self.effort)
         with suppress(CereusError):
@@ -114,7 +116,7 @@ class ParallelRun(BaseRun):
                 pass
 
     def _noted(self, stretches: Iterator[Stretch]) -> Iterator[pa.RecordBatch]:
-        """The results; how far the run has come is told after each stretch."""
+        """The results; progress is reported after each part of them."""
         for end, results in stretches:
             for batch in results:
                 self._matches += batch.num_rows
@@ -135,3 +137,8 @@ class ParallelRun(BaseRun):
             yield Stretch(row, executor.push(batch))
         yield Stretch(row, executor.finish())
         self.shed = executor.shed
+
+
+def _rest(batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
+    """The rows from one on. What is said about the whole batch is not true of them."""
+    return batch.slice(begin).replace_schema_metadata(None)

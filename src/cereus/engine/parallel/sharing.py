@@ -1,4 +1,4 @@
-"""What executors of one query need to read an input together."""
+"""The part of an executor that lets several of one query share the reading of an input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cereus.engine.ingest.batch_reader import BatchReader
 
 
 class NotSplitError(Exception):
-    """An input cannot be cut in some way, or is not worth it."""
+    """An input cannot be cut in some way, or it is not worth it."""
 
 
 class ResultOrder(NamedTuple):
@@ -31,7 +31,7 @@ class ResultOrder(NamedTuple):
 
 
 class OrderedBatch(NamedTuple):
-    """A batch of results, and what orders them."""
+    """A batch of results with its order."""
 
     rows: pa.RecordBatch
     order: ResultOrder
@@ -51,17 +51,17 @@ class Sharing:
     by_rows: bool = False
 
     def number_rows(self, row: int) -> None:
-        """The next rows are the input's from this one on."""
+        """Set the number of the next row in the input."""
         for reader in self.readers:
             reader.number_rows(row)
 
     @property
     def sees_all_times(self) -> bool:
-        """Whether time goes on from row to row is known when rows were read."""
+        """Whether reading rows checks the order of their times from row to row."""
         return any(reader.sees_all_times for reader in self.readers)
 
     def refuse_backwards(self) -> None:
-        """The rows that were read have to be in the order of time, whatever their keys."""
+        """Refuse the rows that were read if they are not in the order of time over all keys."""
         if not all(reader.substreams.progress.in_order for reader in self.readers):
             raise NotSplitError("times are not in order")
 

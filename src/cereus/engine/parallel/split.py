@@ -1,8 +1,9 @@
-"""How the input of a query may be cut into parts that know nothing of each other.
+"""Decides how the input of a query may be cut into independent parts.
 
-By time: a match that depends on nothing outside its window is found by whoever reads the window, so
-the input is cut into slices, each read from a window before it on. By key: what happens in one key
-does not depend on the others, so keys are dealt out. Spark's batches are cut by the same rules.
+By time: a match that depends on nothing outside its window is found by whoever reads the window. So
+the input is cut into slices, and each is read together with one window before it. By key: what
+happens in one key does not depend on the others, so keys are dealt out. Spark's batches are cut by
+the same rules.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cereus.plan.traits import COUNTS_EVENTS
 
 Path = tuple[str, ...]
 FEW = 4
-"""So many threads are busy with reading where matching is `light`."""
+"""The number of threads that reading keeps busy where matching is `light`."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Split:
 
     @property
     def shared(self) -> bool:
-        """Whether there is anything that several threads may do."""
+        """Whether there is any work that several threads may share."""
         return self.possible or bool(self.pieces) or self.ahead
 
     def words(self) -> str:
-        """What `explain` says."""
+        """The text for `explain`."""
         names = ", ".join(".".join(path) for path in self.keys)
         if self.window is not None:
             dealt = f"; where times are not in order, {names} is dealt out" if names else ""
@@ -72,8 +73,9 @@ def apart(plan: Plan) -> tuple[Path, ...]:
 
 
 def _counts_rows(plan: Plan) -> bool:
-    """Every row of the input is an event, all are of one key, and slices of rows overlap: where
-    they do not, time that goes backwards from one to the next would not be seen."""
+    """Whether the window counts rows of the input: every row is an event, and all have one key.
+    Slices must overlap too; otherwise time that goes backwards between two of them would not be
+    seen."""
     one_key = not plan.keys and not plan.query.streams and plan.stream.where is None
     window = plan.query.window
     return one_key and isinstance(window, EventWindow) and window.size > 1

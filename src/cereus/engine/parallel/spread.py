@@ -9,17 +9,17 @@ Made = TypeVar("Made")
 
 
 class Spread(Protocol):
-    """Who does the work: `threads` threads at once."""
+    """The base of what runs work: `threads` threads at once."""
 
     @property
     def threads(self) -> int: ...
 
     def map(self, work: Callable[..., Made], *parts: Iterable[Any]) -> list[Made]:
-        """What the work makes of each part, in their order."""
+        """Call the work for each part, and return the results in their order."""
 
 
 class OneThread:
-    """The thread that asks."""
+    """The calling thread alone."""
 
     threads = 1
 
@@ -31,7 +31,7 @@ ALONE = OneThread()
 
 
 def cuts(size: int, number: int, least: int) -> list[tuple[int, int]]:
-    """So many rows in ranges, in this number if they are not too small."""
+    """Ranges of rows: this many, unless they would be too small."""
     parts = max(1, min(number, size // least))
     ends = [size * (part + 1) // parts for part in range(parts)]
     return list(zip([0, *ends[:-1]], ends, strict=True))

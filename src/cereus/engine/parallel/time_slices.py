@@ -1,11 +1,11 @@
-"""Slices of time: the rows of an input in parts, each with the rows of a window before it.
+"""Cuts the rows of an input into slices of time, each with the rows of one window before it.
 
-What is emitted while the rows before are read belongs to an earlier slice and is dropped. So a
-slice gives the results of its own rows, if these depend on nothing before the window.
+Results that are emitted while the rows before a slice are read belong to an earlier slice and are
+dropped. So a slice gives the results of its own rows, if these depend on nothing before the window.
 
-Where all rows are at hand, slices are longer than batches: whoever reads one goes on from batch to
-batch, and begins anew only with the next slice. The last slices end in short parts, which threads
-that have nothing left to do take over.
+Where all rows are in memory, slices are longer than batches: the reader of a slice goes on from
+batch to batch, and starts again only with the next slice. The last slices end in short parts, so
+that threads with nothing left to do can take them over.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
+from cereus.engine.ingest.substreams import ascending
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.spread import cuts
 
 Measures = npt.NDArray[np.int64] | range
-"""Of rows; their numbers, where the window counts them."""
+"""The measures of rows; their numbers, if the window counts rows."""
 MOST_OVERLAP = 0.25
-"""Slices that would read more than this part of their rows twice are not worth it."""
+"""Slices are not worth it if they would read more than this share of their rows twice."""
 MOST_ROWS = 1 << 21
-"""Of a slice: the results of those behind it wait for it."""
+"""The most rows of a slice: the results of later slices wait for it."""
 
 
 def slice_ends(rows: int, threads: int, least: int) -> list[int]:
-    """Where slices of so many rows end, if all are at hand: rounds of equal ones for threads."""
+    """Where slices end if all rows are in memory: rounds of equal slices for the threads."""
     rounds = -(-rows // (threads * MOST_ROWS))
     return [end for _, end in cuts(rows, rounds * threads, least)]
 
@@ -65,9 +65,9 @@ class SlicePart:
     closes: bool
 
     def refuse_backwards(self) -> None:
-        """The rows before a slice are found by the order of their measures. Whoever reads a part
-        looks whether its rows have that order, and gives no results otherwise."""
-        if not isinstance(self.measures, range) and not codes.ascending(self.measures):
+        """Refuse rows whose measures go backwards: the rows before a slice are found by this order.
+        The reader of a part checks its rows, and gives no results otherwise."""
+        if not isinstance(self.measures, range) and not ascending(self.measures):
             raise NotSplitError("times are not in order")
 
 
@@ -79,8 +79,8 @@ class _Recent:
 
 
 class TimeSlices:
-    """Cuts batches, whose measures must ascend, into slices for so many threads, of at least
-    `least` rows; `rows` is how many there are, if all are at hand, else no slice is longer than a
+    """Cuts batches, whose measures must ascend, into slices for some threads, of at least `least`
+    rows. `rows` is the number of rows, if all are in memory; else no slice is longer than a
     batch."""
 
     def __init__(
@@ -97,7 +97,7 @@ class TimeSlices:
         self._counted = 0
 
     def cut(self, batch: pa.RecordBatch, first: int) -> list[SlicePart]:
-        """The parts of the next batch, whose first row this is, in order."""
+        """The parts of the next batch, in order; `first` is its first row."""
         if not batch.num_rows:
             return []
         measures = self._measures(batch)
@@ -130,14 +130,14 @@ class TimeSlices:
         return parts
 
     def _ends_in(self, first: int, size: int) -> list[int]:
-        """Where slices end in the last batch."""
+        """Where slices end within the last batch."""
         if self._ends is None:
             return [end for _, end in cuts(size, self._threads, self._least)]
         return [end - first for end in self._ends if first < end <= first + size]
 
     def _refused(self, end: int, size: int, cuts: int) -> bool:
-        """Whether the next slice would read too many rows twice. Then there is no cut; if it is
-        the first, threads are not worth it. Rows that are not at hand would pile up in a slice
+        """Whether the next slice would read too many rows twice. Then there is no cut; if it is the
+        first slice, threads are not worth it. Rows that are not in memory would pile up in a slice
         that is not cut."""
         if self._ends is not None:
             size, cuts = self._rows, len(self._ends) - 1
@@ -151,7 +151,8 @@ class TimeSlices:
         return True
 
     def _before(self, begin: int, at: int) -> list[tuple[int, pa.RecordBatch]]:
-        """The rows before one of the last batch that are in the window of the row at `at`."""
+        """The rows before row `begin` of the last batch that are in the window of the row at
+        `at`."""
         here = self._recent[-1]
         floor = self._clock.floor_at(int(here.measures[at]))
         before: list[tuple[int, pa.RecordBatch]] = []
@@ -179,7 +180,7 @@ class TimeSlices:
     def _before_part(
         self, begin: int, end: int, *, begins: bool
     ) -> tuple[tuple[int, pa.RecordBatch], ...] | None:
-        """The rows before a part; None where others would have to read too many of them."""
+        """The rows before a part; None if others would have to read too many of them."""
         if not begins and self._recent[-1].first + begin < self._last_round:
             return None
         before = self._before(begin, begin)
@@ -188,7 +189,7 @@ class TimeSlices:
         return tuple(before) if worth else None
 
     def _forget(self, measure: int) -> None:
-        """Batches that no window of later rows reaches."""
+        """Forget batches that no window of later rows reaches."""
         floor = self._clock.floor_at(measure)
         while self._recent[0].measures[-1] < floor:
             self._recent.popleft()

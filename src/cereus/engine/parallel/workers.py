@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 
 
 def thread_count(given: int | None = None) -> int:
-    """How many threads a run uses: as given, or as the environment says, or one for each core
+    """The number of threads of a run: as given, or as the environment says, or one for each core
     that this process may use."""
     if given is not None:
         return _checked(given, f"threads={given!r}")
@@ -37,16 +37,16 @@ def _checked(threads: Any, what: str) -> int:
 
 
 _idle: dict[int, ThreadPoolExecutor] = {}
-"""Threads that no run uses, by how many there are together."""
+"""Thread pools that no run uses, by their number of threads."""
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # another process has no threads
+    os.register_at_fork(after_in_child=_idle.clear)  # a new process has no threads
 
 
 class Workers:
-    """Threads that work until they are left; whatever they are at ends soon after that.
+    """Threads that work until the `with` block ends; what they are doing then ends soon.
 
-    After a run that came to its end they stay for the next one, with the memory that they have: new
-    threads have none, and to fault it in took up to a tenth of a run of 50 milliseconds.
+    After a run that came to its end they stay for the next one, with their memory: new threads have
+    none, and page faults took up to a tenth of a run of 50 milliseconds.
     """
 
     def __init__(self, threads: int) -> None:
@@ -62,7 +62,8 @@ class Workers:
         return task
 
     def map(self, work: Callable[..., Made], *parts: Iterable[Any]) -> list[Made]:
-        """What the work makes of each part, in their order; for who is no worker."""
+        """Call the work for each part, and return the results in their order. Workers must not call
+        it."""
         tasks = [self.submit(work, *each) for each in zip(*parts, strict=True)]
         return [task.result() for task in tasks]
 

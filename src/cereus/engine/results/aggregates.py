@@ -1,4 +1,4 @@
-"""Aggregates over stretches of values, many at once: one value per stretch, as an Arrow array."""
+"""Aggregates over ranges of values, many at once: one value per range, as an Arrow array."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def aggregated(
     *,
     parameter: float | None = None,
 ) -> pa.Array:
-    """`count sum avg min max stddev percentile` of the values between each two offsets; nulls are
-    passed over."""
+    """`count sum avg min max stddev percentile` of the values between each two offsets, without
+    nulls."""
     if function in EVERY_VALUE:
         stretches = cut(python_values(read, path), offsets)
         made = [of_every_value(function, values, parameter) for values in stretches]
@@ -67,7 +67,7 @@ def _numbers(values: pa.Array) -> Any:
 
 
 def _exact(function: str, numbers: Any) -> bool:
-    """Whether numpy computes what Python would: no sum leaves 64 bits."""
+    """Whether numpy computes what Python would: no sum overflows 64 bits."""
     if numbers.dtype.kind == "f" or function in ("min", "max"):
         return True
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
@@ -77,7 +77,7 @@ def _exact(function: str, numbers: Any) -> bool:
 
 
 def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> pa.Array:
-    """One value per stretch; NULL where there is none to combine."""
+    """One value per range; NULL where a range has no values."""
     sizes = np.diff(offsets)
     some = sizes > 0
     starts = offsets[:-1][some]
@@ -90,7 +90,7 @@ def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> p
         how: Any = {"min": np.fmin, "max": np.fmax}.get(function, np.add)
         results[some] = how.reduceat(numbers.astype(results.dtype, copy=False), starts)
         if not totals and numbers.dtype.kind == "f":
-            some &= ~np.isnan(results)  # NaN has no place in the order: there were no others
+            some &= ~np.isnan(results)  # NaN is not ordered: there were no others
     if function == "avg":
         results = results / np.maximum(sizes, 1)
     made = pa.array(results, mask=~some)
@@ -98,7 +98,7 @@ def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> p
 
 
 def _summed(numbers: Any, starts: Ints, sizes: Ints) -> Any:
-    """Sums of floats, each from its first value on to its last: the order makes a difference, and
+    """Sums of floats, each from its first value to its last: the order makes a difference, and
     numpy's own sums go by halves."""
     longest = int(sizes.max(initial=0))
     if len(starts) < longest:
@@ -125,7 +125,7 @@ def _total(values: list[Any]) -> Any:
 
 
 def _folded(function: str, values: pa.Array, offsets: Ints, path: tuple[str, ...]) -> pa.Array:
-    """The same in Python, for values that numpy has no arithmetic for."""
+    """Like `_reduced`, in Python, for values that numpy has no arithmetic for."""
     fold = FOLDS[function]
     stretches = cut(python_values(values, path), offsets)
     folded = [fold(each) if each else None for each in stretches]

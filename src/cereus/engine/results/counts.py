@@ -22,10 +22,11 @@ EXACT = 2.0**53
 
 
 class CountRows(Results):
-    """Rows of (key columns, end, end_time, count, totals …, exact): one per event that matches
-    end at. `exact` is false where a number has grown past 2**53 and is the nearest float64.
+    """Rows of (key columns, end, end_time, count, totals …, exact): one per event where matches
+    end. `exact` is false where a number has grown past 2**53 and is the nearest float64.
 
-    With a shape, the events that it says are to be reported."""
+    With a shape, only the rows of events that are to be reported.
+    """
 
     def __init__(self, runner: Runner, schema: pa.Schema, shape: EventShape | None = None) -> None:
         self.shape = shape
@@ -41,7 +42,7 @@ class CountRows(Results):
 
     @property
     def may_repeat(self) -> bool:
-        """Counting is refused where a match may arise twice (`CountingRunner`)."""
+        """False: counting is refused where a match may arise twice (`CountingRunner`)."""
         return False
 
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
@@ -64,7 +65,7 @@ class CountRows(Results):
         return np.array(chunk.totals)[:, sums]
 
     def _total(self, chunk: MatchChunk, node: Aggregate) -> Floats:
-        """One total of every row; NaN (NULL) where no value took part."""
+        """One total for every row; NaN (NULL) where no value took part."""
 
         def kept(kind: str, ones: bool = False) -> Floats:
             wanted = Total(kind, node.variable, node.attribute or (), ones)
@@ -76,14 +77,19 @@ class CountRows(Results):
         values = kept(node.function)
         if node.function == "sum":
             return values
-        nothing = np.inf if node.function == "min" else -np.inf  # what the kernel begins with
+        nothing = np.inf if node.function == "min" else -np.inf  # the kernel's initial value
         return np.where(values == nothing, np.nan, values)
 
 
 def counted(batches: Iterable[pa.RecordBatch]) -> int | float:
-    """How many matches the rows count; past 2**53 the nearest float."""
-    # a plain sum would be rounded anew with every batch, and so depend on where these end
+    """The number of matches that the rows count; past 2**53 the nearest float."""
+    # a plain sum would be rounded with every batch, and so would depend on where these end
     total = fsum(float(pc.sum(batch.column("count")).as_py() or 0) for batch in batches)
+    return exact_count(total)
+
+
+def exact_count(total: float) -> int | float:
+    """A number of matches as an integer, if it is exact."""
     return int(total) if total <= EXACT else total
 
 

@@ -1,6 +1,6 @@
-"""Each match once, where the kernel may find it several times.
+"""Gives each match once, where the kernel may find it several times.
 
-That is so where variables that are not selected make a difference that is not seen, and where a
+That happens where variables that are not selected make a difference that is not seen, and where a
 pattern with slots is ambiguous. Of matches that look the same, the one that starts last stays, in
 the place of the one that was found first.
 """
@@ -17,7 +17,7 @@ from cereus.engine.results.same_rows import rows_once
 
 
 class DistinctRows:
-    """The rows of the event that is being reported, and no two that look the same.
+    """Collects the rows of the event that is being reported, without rows that look the same.
 
     mixed  rows of several events come in any order, as they do when windows pass at the end of
            the input: they are kept back until all have come
@@ -28,7 +28,8 @@ class DistinctRows:
         self._kept: MatchChunk | None = None
 
     def add(self, chunk: MatchChunk, shown: Mask) -> Iterator[MatchChunk]:
-        """Take a chunk; the rows of events that are over. `shown` are the labels that are seen."""
+        """Take a chunk, and yield the rows of events that are over. `shown` are the visible
+        labels."""
         rows = _seen(chunk, shown)
         if self._kept is not None:
             rows = joined([self._kept, rows])
@@ -46,7 +47,8 @@ class DistinctRows:
             self._kept = None
 
     def _limited(self, rows: MatchChunk) -> MatchChunk:
-        """The rows of each event together; LIMIT counts these, not the ways they arise."""
+        """The rows of each event together, cut to LIMIT, which counts rows and not the ways they
+        arise."""
         if self._limit is None and not self._mixed:
             return rows
         _, begins, event = np.unique(rows.at, return_index=True, return_inverse=True)
@@ -57,7 +59,7 @@ class DistinctRows:
 
 
 def _seen(chunk: MatchChunk, shown: Mask) -> MatchChunk:
-    """What is seen of matches, where anything is."""
+    """The visible part of the matches that have one."""
     if len(chunk.labels):
         seen = shown[chunk.labels - FIRST_SHOWN]
         offsets, cells = chunk.cells_where(seen)
@@ -73,6 +75,6 @@ def _begin_of_last(rows: MatchChunk) -> int:
 
 
 def _once(rows: MatchChunk) -> MatchChunk:
-    """No two rows that look the same."""
+    """The rows without those that look like another."""
     places = rows_once(rows.at, rows.offsets, rows.cells, rows.labels, rows.first, rows.last)
     return rows if len(places) == len(rows) else rows.take(places)

@@ -97,8 +97,8 @@ class EventRows(Results):
         return columns
 
     def _structs(self, chunk: MatchChunk, chosen: Mask | None, paths: Paths) -> pa.Array:
-        """Per match the list of the chosen events, each with the given attributes."""
-        # the kernel writes to its arrays again; what is shown must not change with them
+        """For each match the list of the chosen events, each with the given attributes."""
+        # a copy, since the kernel writes to its arrays again
         offsets, cells = chunk.offsets.copy(), chunk.cells
         if chosen is not None:
             offsets, cells = chunk.cells_where(chosen)

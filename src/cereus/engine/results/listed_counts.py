@@ -16,7 +16,7 @@ from cereus.plan.plan import Total
 
 JOINED = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 NOTHING = {"sum": 0.0, "min": np.inf, "max": -np.inf}
-"""How values become one total, and what it begins with."""
+"""The functions that combine values to a total, with their initial values."""
 
 
 class ListedCountRows(CountRows):
@@ -24,12 +24,12 @@ class ListedCountRows(CountRows):
 
     @property
     def may_repeat(self) -> bool:
-        """Of a match that is found in several ways, one counts."""
+        """True: a match that is found in several ways counts once."""
         return self.runner.table.ambiguous
 
     def _distinct(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-        """A row for each event that matches end at. The last one is kept back, as more matches of
-        its event may come."""
+        """Yield a row for each event where matches end. The last row is kept back, as more matches
+        of its event may come."""
         last: MatchChunk | None = None
         for chunk in super()._distinct(chunks):
             rows = self._added_up(chunk)
@@ -42,7 +42,7 @@ class ListedCountRows(CountRows):
             yield last
 
     def _added_up(self, chunk: MatchChunk) -> MatchChunk:
-        """Matches as a row for each event that they end at."""
+        """The matches added up to one row for each event where they end."""
         begins = np.flatnonzero(np.diff(chunk.at, prepend=-1))
         counts = np.diff(np.append(begins, len(chunk))).astype(np.float64)
         event = np.repeat(np.arange(len(begins)), counts.astype(np.int64))
@@ -53,7 +53,7 @@ class ListedCountRows(CountRows):
         return _counted(chunk.at[begins], counts, totals)
 
     def _totalled(self, chunk: MatchChunk, total: Total, event: Ints, rows: int) -> Floats:
-        """A total of every event that matches end at, over the cells of a variable."""
+        """A total over the cells of a variable, for every event where matches end."""
         read = column_at(self.payload, total.attribute).cast(pa.float64(), safe=False)
         values = read.fill_null(np.nan).to_numpy()[chunk.cells - self.history.first]
         known = self._in_variable(chunk, total.variable) & ~np.isnan(values)
@@ -62,7 +62,8 @@ class ListedCountRows(CountRows):
         return made
 
     def _joined(self, last: MatchChunk, rows: MatchChunk) -> MatchChunk:
-        """A row, and those behind it, the first of which may be of the same event."""
+        """A row and the rows after it; the first of those may be of the same event and is added to
+        it."""
         counts, totals = np.array(rows.counts), np.array(rows.totals)
         if last.at[0] != rows.at[0]:
             return _counted(

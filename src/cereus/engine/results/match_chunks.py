@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.memory import empty
+from cereus.engine.ranges import ranges
 from cereus.errors import CereusError
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ NO_TOTALS: Floats = np.zeros((0, 0))
 
 
 class ChunkBuffer:
-    """Room for the matches of one turn of the kernel; with `totals`, for counts of matches and so
-    many totals over them."""
+    """Arrays for the matches of one turn of the kernel; with `totals`, for counts of matches and
+    this many totals over them."""
 
     def __init__(
         self, matches: int, cells: int, *, with_labels: bool, totals: int | None = None
@@ -43,12 +44,12 @@ class ChunkBuffer:
 
     @property
     def in_use(self) -> bool:
-        """Someone still uses the arrays (the buffer itself has one reference)."""
+        """Whether someone still uses the arrays (the buffer itself has one reference)."""
         return max(sys.getrefcount(self.events), sys.getrefcount(self.offsets)) > 2
 
 
 class BufferPool:
-    """Buffers to be written to, again and again: fresh memory costs more than writing to it.
+    """Buffers that are used again and again, since fresh memory costs more than writing to it.
 
     A buffer that a result still refers to is left alone, so results never change under a reader.
     Where matches are many, buffers become longer, up to `most` matches.
@@ -63,7 +64,7 @@ class BufferPool:
         self._pool: list[ChunkBuffer] = []
 
     def free(self) -> ChunkBuffer:
-        """A buffer that nobody looks at."""
+        """A buffer that nobody uses."""
         for buffer in self._pool:
             if not buffer.in_use:
                 return buffer
@@ -74,12 +75,12 @@ class BufferPool:
         return buffer
 
     def grow(self) -> None:
-        """One match did not fit: make the buffers longer."""
+        """Make the buffers longer, since one match did not fit."""
         self._cells *= 4
         self._pool = []
 
     def filled(self) -> None:
-        """A buffer was filled, and there is more to come: longer ones take fewer turns."""
+        """Note that a buffer was filled and there is more to come: longer ones take fewer turns."""
         if self._matches < self._most:
             self._matches = min(4 * self._matches, self._most)
             self.grow()
@@ -111,7 +112,8 @@ class MatchChunk:
 
     @classmethod
     def written(cls, buffer: ChunkBuffer, kernel: Kernel, ordinals: Ints | None) -> MatchChunk:
-        """What a kernel wrote to a buffer; `ordinals` translates if it counts events from 0."""
+        """The matches that a kernel wrote to a buffer; `ordinals` translates if the kernel counts
+        events from 0."""
         matches, cells = kernel.match_count, kernel.cell_count
         first, last, at = buffer.first[:matches], buffer.last[:matches], buffer.at[:matches]
         if ordinals is not None:
@@ -128,7 +130,7 @@ class MatchChunk:
         )
 
     def copied(self) -> MatchChunk:
-        """The listed matches in new arrays: the kernel writes to these again."""
+        """A copy of the listed matches, since the kernel writes to these arrays again."""
         return MatchChunk(*(np.array(getattr(self, name)) for name in LISTED))
 
     def only(self, kept: Mask) -> MatchChunk:
@@ -147,7 +149,7 @@ class MatchChunk:
         )
 
     def span(self, begin: int, end: int) -> MatchChunk:
-        """The listed matches of a stretch, in the same arrays."""
+        """The listed matches from `begin` to `end`, in the same arrays."""
         if begin == 0 and end == len(self):
             return self
         cells = slice(self.offsets[begin], self.offsets[end])
@@ -164,7 +166,7 @@ class MatchChunk:
         """The listed matches in these places, in this order."""
         sizes = np.diff(self.offsets)[places]
         offsets = np.append(0, np.cumsum(sizes)).astype(np.int32)
-        cells = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
+        cells = ranges(self.offsets[places], sizes)
         return MatchChunk(
             cells=self.cells[cells],
             labels=self.labels[cells] if len(self.labels) else self.labels,
@@ -196,13 +198,13 @@ def joined(chunks: Sequence[MatchChunk]) -> MatchChunk:
 
 
 FIRST, ENOUGH = 1 << 7, 1 << 12
-"""So many matches are worth a batch of results: fewer at first, as whoever looks may soon have seen
-enough."""
+"""The number of matches that are worth a batch of results. It is small at first, as the reader may
+soon have seen enough."""
 
 
 def together(chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-    """The same listed matches in fewer chunks. Where the chunks end in an error, what came before
-    it is given first."""
+    """The same listed matches in fewer chunks. If the chunks end in an error, the matches before it
+    are given first."""
     collected: list[MatchChunk] = []
     count, enough = 0, FIRST
     try:

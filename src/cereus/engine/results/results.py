@@ -1,4 +1,4 @@
-"""What all results have in common: chunks of matches in, record batches of one schema out."""
+"""The common part of all results: chunks of matches in, record batches of one schema out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cereus.plan.returned import returned_variables
 class Results(ABC):
     """Turns the chunks of matches that a runner finds into record batches.
 
-    The key columns come first; what follows them is up to the kind of results.
+    The key columns come first; the kind of results decides what follows them.
     """
 
     def __init__(self, runner: Runner, schema: pa.Schema) -> None:
@@ -40,7 +40,7 @@ class Results(ABC):
         self.schema = pa.schema([*keys, *self._fields(schema)])
         self.notes_keys = False
         self.keys_of_last: Codes = np.zeros(0, np.int32)
-        """The keys of the rows that were made last, where they are noted."""
+        """The keys of the rows that were made last, if they are noted."""
 
     @abstractmethod
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
@@ -66,28 +66,28 @@ class Results(ABC):
 
     @property
     def _piecemeal(self) -> bool:
-        """Matches come a few at a time, because they are chosen event by event."""
+        """Whether matches come a few at a time, because they are chosen event by event."""
         chosen = self.plan.traits.chosen_late or isinstance(self.runner, SkippingRunner)
         return chosen and not self.plan.traits.closes
 
     def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-        """Without the matches that AFTER MATCH SKIP leaves out."""
+        """The matches that AFTER MATCH SKIP does not leave out."""
         if not isinstance(self.runner, SkippingRunner):
             return chunks
         return map(self.runner.taken, chunks)
 
     @property
     def may_repeat(self) -> bool:
-        """Several matches of the kernel may be one row: they differ in unseen events only, or
-        one match was found in two ways."""
+        """Whether several matches of the kernel may be one row: they differ only in unseen events,
+        or one match was found in two ways."""
         traits = self.plan.traits
         if traits.hides or (traits.limited_late and traits.chosen_late):
             return True
         return self.runner.table.ambiguous and (traits.limited_late or traits.limit != 1)
 
     def _distinct(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-        """Every row once. The rows reported at one event are together, and are kept back until
-        the next event's come."""
+        """Every row once. The rows reported at one event come together, and are kept back until
+        those of the next event come."""
         rows = DistinctRows(self.plan.query.limit, mixed=self.plan.traits.closes)
         for chunk in chunks:
             if not self.may_repeat:
@@ -99,7 +99,7 @@ class Results(ABC):
         yield from rows.rest()
 
     def order_of_last(self) -> ResultOrder:
-        """What orders the rows that were made last, where keys are noted."""
+        """The order of the rows that were made last, if keys are noted."""
         if self.plan.traits.closes and self.may_repeat:
             raise NotSplitError("rows that are found in several ways come when all are known")
         return ResultOrder(int(self.runner.expiring), self.keys_of_last)
@@ -124,7 +124,7 @@ class Results(ABC):
 
     @property
     def key_paths(self) -> tuple[tuple[str, ...], ...]:
-        """The keys that a column of the same name has."""
+        """The keys that have a column of the same name."""
         return self.plan.declared_keys
 
     def _deadline_fields(self) -> list[pa.Field]:
@@ -136,7 +136,8 @@ class Results(ABC):
         return [pa.field("deadline", self.time_type)] if waits else []
 
     def _deadlines(self, chunk: MatchChunk) -> list[pa.Array]:
-        """When it was clear that nothing follows a match; that it is no partial one."""
+        """The columns for a match that waited: when it was clear that nothing follows it, and that
+        it is not a partial match."""
         if self.plan.query.timeouts:
             nulls = (pa.nulls(len(chunk), each.type) for each in self._deadline_fields()[1:])
             return [pa.array(np.zeros(len(chunk), bool)), *nulls]
@@ -186,6 +187,6 @@ class Results(ABC):
 
 
 def _by_label(chunk: MatchChunk, chosen: list[bool]) -> Mask:
-    """The cells whose label is chosen, of those that show something."""
+    """The cells with a chosen label, among those that show something."""
     of_label = np.array([*(False,) * FIRST_SHOWN, *chosen], bool)
     return of_label.take(chunk.labels, mode="clip")

@@ -81,7 +81,7 @@ def span_fields(time_type: pa.DataType | None) -> list[pa.Field]:
 
 
 def needed_payload(query: AnyQuery) -> tuple[str, ...]:
-    """The columns that what is shown is read from."""
+    """The columns of events that the selected values are read from."""
     return tuple(dict.fromkeys(path[0] for path in shown_paths(query)))
 
 

@@ -1,4 +1,4 @@
-"""Which rows look the same: one pass with a hash table.
+"""Finds rows that look the same, in one pass with a hash table.
 
 Pure Python to read, compiled by Cython to run.
 """
@@ -23,8 +23,9 @@ def rows_once(
     first: cython.const[cython.longlong][::1],
     last: cython.const[cython.longlong][::1],
 ) -> npt.NDArray[np.int64]:
-    """The places of rows, no two of which have the same `at`, cells and labels (if there are any):
-    of those that do the one with the greatest (first, last), where the first of them was."""
+    """The places of rows without repetitions: no two have the same `at`, cells and labels (if there
+    are any). Of equal rows, the one with the greatest (first, last) stays, where the first of them
+    was."""
     n: cython.longlong = at.shape[0]
     size: cython.longlong = 4
     while size < 2 * n:
@@ -51,7 +52,8 @@ def _collect(
     kept: cython.longlong[::1],
     table: cython.int[::1],
 ) -> cython.longlong:
-    """`table` has numbers of kept rows, by the hash of how they look; how many there are."""
+    """Collect the rows that are kept, and return how many there are. `table` has their numbers, by
+    the hash of what is compared."""
     n: cython.longlong
     count: cython.longlong = 0
     i: cython.longlong
@@ -82,12 +84,12 @@ def _hash(
     cells: cython.const[cython.longlong][::1],
     labels: cython.const[cython.int][::1],
 ) -> cython.longlong:
-    # a cell may be `at` itself, so that these are not simply put together
+    # a cell may equal `at`, so the two are not simply combined
     mixed: cython.ulonglong = cython.cast(cython.ulonglong, at & LOW_63) * PRIME
     k: cython.int
     for k in range(begin, end):
         mixed = _mixed(mixed, cells[k])
-        if labels.shape[0]:  # thousands of matches may differ in nothing else
+        if labels.shape[0]:  # thousands of matches may differ only here
             mixed = _mixed(mixed, cython.cast(cython.longlong, labels[k]))
     if not cython.compiled:
         mixed = mixed & ((1 << 64) - 1)

@@ -1,4 +1,4 @@
-"""Matches in the order of time: those of one key come together otherwise."""
+"""Puts matches in the order of time; otherwise those of one key come together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cereus.errors import CereusError
 
 TIME = "time"
 BY_TIME = ("deadline", "end_time", "end", "start_time", "start")
-"""What matches are ordered by, as far as they have it."""
+"""The columns that matches are ordered by, as far as they have them."""
 
 
 def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[pa.RecordBatch]:
-    """Rows of a result in an order that was asked for: `time` is that of their ends, then of their
+    """The rows of a result in a given order. `time` is the order of their ends, then of their
     starts; rows that agree in both stay as they came."""
     if order != TIME:
         raise CereusError(f"there is no order {order!r}", hint="there is one: time")
@@ -27,7 +27,7 @@ def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[
 
 
 def time_columns(names: list[str]) -> list[str]:
-    """The columns of a result that tell its order in time."""
+    """The columns of a result that give its order in time."""
     by = [name for name in BY_TIME if name in names]
     if not by:
         raise CereusError(

@@ -1,4 +1,4 @@
-"""Rows of partial matches that their windows ended: those of matches, and how far they came."""
+"""Rows of partial matches whose windows ended: the columns of matches, and how far they came."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TimeoutRows:
         self.results, self.timeouts, self.starts = results, timeouts, timeouts.starts
 
     def read(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
-        """The matches of a batch, then what it has ended."""
+        """Yield the matches of a batch, then the partial matches that it has ended."""
         yield from self.results.batches(self.starts.noting(chunks))
         yield from self._rows(self.starts.read())
 
@@ -66,7 +66,7 @@ class TimeoutRows:
 
 
 def count_timeouts(batches: Iterable[pa.RecordBatch]) -> int:
-    """How many rows are partial matches that their window ended (WITH TIMEOUTS)."""
+    """The number of rows that are partial matches whose window ended (WITH TIMEOUTS)."""
     return sum(
         int(pc.sum(batch.column(TIMEOUTS[0])).as_py() or 0)
         for batch in batches

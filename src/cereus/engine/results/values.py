@@ -1,7 +1,7 @@
 """The values of expressions on many matches at once: one value per match, as an Arrow array.
 
 What an expression reads of a variable (`a.price`, `sum(b.volume)`) becomes a column with a row per
-match; what is made of such values is computed as every other condition is, over columns.
+match. The rest of the expression is computed over these columns, like every other condition.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cereus.expr.paths import column_at
 Path = tuple[str, ...]
 NewColumn = Callable[[pa.Array], ex.Attribute]
 ROW = "row"
-"""A column of the table of values that is always there: it says how many matches there are."""
+"""A column that the table of values always has: it gives the number of matches."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class MatchValues:
         self.events, self.variables, self.matches = events, variables, matches
 
     def mask(self, condition: ex.Expression) -> npt.NDArray[np.bool_]:
-        """The matches of which a condition is true."""
+        """The matches for which a condition is true."""
         return mask(*self._columns(condition))
 
     def value(self, expression: ex.Expression, kind: pa.DataType) -> pa.Array:
@@ -85,11 +85,11 @@ class MatchValues:
     def read(self, path: Path, places: Ints | pa.Array) -> pa.Array:
         """An attribute of the events at these places."""
         at = places if isinstance(places, pa.Array) else pa.array(places)
-        taken = pc.take(column_at(self.events, path), at, boundscheck=False)  # they are there
+        taken = pc.take(column_at(self.events, path), at, boundscheck=False)  # all are inside
         return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
 
     def _columns(self, expression: ex.Expression) -> tuple[ex.Expression, pa.RecordBatch]:
-        """The expression over a table of what it reads, a row per match."""
+        """The expression over a table of the values that it reads, with a row per match."""
         columns: dict[str, pa.Array] = {ROW: pa.array(np.arange(self.matches))}
         known: dict[ex.Expression, ex.Attribute] = {}
 
@@ -114,7 +114,7 @@ class MatchValues:
     def _special(
         self, node: ex.Expression, column: NewColumn, visit: ex.Rewrite
     ) -> ex.Expression | None:
-        """What a language computes in a way of its own; None for everything else."""
+        """The values that a language computes in its own way; None for everything else."""
         return None
 
     def _leaf(self, node: ex.Attribute | ex.Aggregate, kind: pa.DataType | None) -> pa.Array:
@@ -139,8 +139,8 @@ def lists(offsets: Ints, values: pa.Array) -> pa.Array:
 
 
 def _repeated(value: pa.Scalar, times: int, kind: pa.DataType) -> pa.Array:
-    """A value so many times. One of the same type does not become one of Python between: a moment
-    of the year 9999 may be one of the year 10000 elsewhere, which Python does not have."""
+    """A value, repeated. A value of the same type is not converted to Python in between: a time of
+    the year 9999 may be in the year 10000 in another zone, which Python does not have."""
     if not value.is_valid:
         return pa.nulls(times, kind)
     if value.type == kind or pa.types.is_timestamp(value.type):

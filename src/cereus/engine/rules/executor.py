@@ -19,8 +19,8 @@ from cereus.plan.plan import Plan
 
 
 class GroupExecutor(PatternExecutor):
-    """An executor of all rules of a group. Results have the number of the rule in the column RULE,
-    before those that the results of one rule have."""
+    """An executor of all rules of a group. Its results have the number of the rule in the column
+    RULE, before the columns of the results of one rule."""
 
     def __init__(
         self,
@@ -43,11 +43,12 @@ class GroupExecutor(PatternExecutor):
 
     @property
     def header(self) -> dict[str, Any]:
-        """Which rules are in the group may change; the automaton does not."""
+        """The header of the automaton. The rules in the group may change; the automaton does
+        not."""
         return {"version": self.plan.version, "rules": "a group"}
 
     def drop(self, number: int) -> None:
-        """Forget a rule and all that it has begun."""
+        """Forget a rule and all its partial matches."""
         rules, _ = self.runner.reader.key_index.parts()  # type: ignore[attr-defined]
         self.runner.drop_keys(np.flatnonzero(rules == number))
         self.group.remove(number)

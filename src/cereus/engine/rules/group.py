@@ -1,4 +1,4 @@
-"""Rules of one shape: their constants, by the number that each rule has in the group."""
+"""Rules of one shape, with their constants; each rule has a number in the group."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ class RuleGroup:
         self.names: dict[int, str] = {}
         self.constants: dict[int, ConstantsOfTests] = {}
         self._lowest_free = 0
-        """All numbers below it are taken."""
+        """The lowest number that may be free."""
         self.share_awake = 1 / 16
-        """The part of the rules that an event concerned lately, where it cannot wake them."""
+        """The share of the rules that an event went to lately, among events that cannot wake
+        rules."""
 
     def __len__(self) -> int:
         return len(self.names)
 
     def add(self, name: str, constants: ConstantsOfTests) -> int:
-        """A rule that has read nothing; its number."""
+        """Add a rule that has read nothing, and return its number."""
         number = self._free_number()
         if number >= MOST_RULES:
             raise LimitError(f"there are more than {MOST_RULES:,} rules of one shape")
@@ -48,7 +49,7 @@ class RuleGroup:
         return number
 
     def put(self, number: int, name: str, constants: ConstantsOfTests) -> None:
-        """A rule with a number that it had before, in a group that is made anew."""
+        """Add a rule with the number that it had before, to a group that is made again."""
         self.names[number] = name
         self.change(number, constants)
 
@@ -58,7 +59,7 @@ class RuleGroup:
         return self._lowest_free
 
     def change(self, number: int, constants: ConstantsOfTests) -> None:
-        """A rule asks for other constants from now on."""
+        """Give a rule other constants from now on."""
         self.constants[number] = constants
         self.__dict__.pop("tests", None)
 
@@ -68,8 +69,8 @@ class RuleGroup:
         self.__dict__.pop("tests", None)
 
     def pays(self, plan: Plan) -> bool:
-        """Whether it is worth while to run the rules as one: not where an event that all of them
-        ask for has to go to each of them."""
+        """Whether it is worth running the rules as one. It is not if an event that passes a test of
+        all rules has to go to each of them."""
         return not self.tests.alike or sleeps(plan)
 
     @cached_property
@@ -77,7 +78,8 @@ class RuleGroup:
         return RuleTests(self.shape.tests, self.constants, self.schema)
 
     def note(self, routed: int, listed: int, going_on: int) -> None:
-        """So many events went to rules, of those that were listed, and of rows that go on."""
+        """Note how many events went to rules: of those that were listed, and of rows that only go
+        on with matches."""
         if going_on:
             self.share_awake = max(0, routed - listed) / (going_on * len(self))
 
@@ -95,7 +97,7 @@ class RuleGroup:
             begin = end
 
     def _pairs_of_rows(self, batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """About how many pairs each row makes."""
+        """About how many pairs with rules each row makes."""
         concerning = self.tests.concerning(batch)
         totals = self.tests.sizes(concerning).astype(np.float64)
         totals[concerning.alike != 0] += len(self) * self.share_awake
@@ -103,7 +105,7 @@ class RuleGroup:
 
 
 def plan_of(plan: Plan, size: int) -> Plan:
-    """The plan of a rule for a group of so many: rules are told apart by a key."""
+    """The plan of a rule for a group of `size` rules: a key tells the rules apart."""
     query = plan.query
     if query.consume is Consume.ANY:  # there is one key only, or the rule would be alone
         query = replace(query, consume=Consume.PARTITION)
@@ -117,8 +119,9 @@ def plan_of(plan: Plan, size: int) -> Plan:
 
 
 def sleeps(plan: Plan) -> bool:
-    """An event may be kept from a rule that has no partial match in its window. Where positions
-    count, it is a gap to the rule; that makes no difference inside a window only."""
+    """Whether an event may be kept from a rule that has no partial match in its window. Where
+    positions count, the event is a gap to the rule, and that makes no difference only inside a
+    window."""
     traits = plan.traits
     if traits.position_sensitive and plan.query.window is None:
         return False

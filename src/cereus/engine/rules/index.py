@@ -1,10 +1,11 @@
-"""Which rules can a row concern? An index over the constants that rules compare one column with.
+"""Finds the rules that a row can concern: an index over the constants that rules compare one column
+with.
 
     name = ?    the rules by their constant
     price > ?   the rules in the order of their constants: those below the row's price
 
 A row has a number, its price or the code of its name, and row i may concern the rules
-order[begin[i]:end[i]]. The same numbers decide what is left to check of a pair.
+order[begin[i]:end[i]]. The same numbers decide the other checks of a pair.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Compared(NamedTuple):
 
 
 def compared(condition: ex.Expression) -> list[Compared] | None:
-    """A condition with places for constants as comparisons that all hold, if it is nothing else."""
+    """A condition with places for constants as a list of comparisons that must all hold; None if it
+    is something else."""
     match condition:
         case ex.Comparison(op, ex.Attribute() as left, ex.Attribute() as right) if op in OPS:
             if _is_column(left) and not _is_column(right):
@@ -70,7 +72,7 @@ def _is_column(node: ex.Attribute) -> bool:
 
 
 class Stretches(NamedTuple):
-    """For each row a stretch of `order`, which lists rules."""
+    """For each row, a range of `order`, which lists rules."""
 
     order: Codes
     begin: Ints
@@ -93,18 +95,18 @@ class ColumnCheck(ABC):
 
     @abstractmethod
     def numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
-        """Those of these rows; NaN where no comparison holds."""
+        """The numbers of these rows; NaN where no comparison holds."""
 
     def decides(self, batch: pa.RecordBatch) -> bool:
-        """The numbers of a batch are exact."""
+        """Whether the numbers of a batch are exact."""
         return True
 
     def possible(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
-        """The rows for which the comparison may hold for some rule; None for all."""
+        """The rows for which the comparison may hold in some rule; None for all."""
         return None
 
     def stretches(self, numbers: Floats) -> Stretches:
-        """The rules for which the comparison holds."""
+        """The rules for which the comparison holds, for each row."""
         nothing = np.isnan(numbers)
         begin, end = np.zeros(len(numbers), np.int64), np.full(len(numbers), len(self.sorted))
         if self.op in ("=", "<", "<="):  # constants from the number on
@@ -155,7 +157,7 @@ class NumberCheck(ColumnCheck):
 
 @dataclass(frozen=True)
 class WordCheck(ColumnCheck):
-    """Strings, by the places of the constants among `words`; asked for equality only."""
+    """Compares strings by the places of the constants among `words`; for equality only."""
 
     words: pa.Array
 
@@ -173,7 +175,7 @@ class WordCheck(ColumnCheck):
         return codes
 
     def stretches(self, numbers: Floats) -> Stretches:
-        """A code says by itself where its rules begin."""
+        """The rules for each row: the code of a string says where its rules begin."""
         starts = np.searchsorted(self.sorted, np.arange(len(self.words) + 2))
         places = np.where(np.isnan(numbers), len(self.words), numbers).astype(np.int64)
         return Stretches(self.order, starts[places], starts[places + 1])
@@ -182,7 +184,7 @@ class WordCheck(ColumnCheck):
 def checks_of(
     condition: ex.Expression, constants: Mapping[int, Constants], schema: pa.Schema
 ) -> list[ColumnCheck] | None:
-    """A condition as checks; None where that is not exactly what it asks."""
+    """A condition as checks; None if they would not express exactly the condition."""
     parts = compared(condition)
     if parts is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads batches for many rules at once: an event is there once for every rule that it concerns."""
+"""Reads batches for many rules at once: an event appears once for every rule that it concerns."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from cereus.expr.tree import attributes
 
 
 class ConcernedRows(NamedTuple):
-    """What is known of the rows of a batch that concern some rule, at `places`; the arrays are by
-    row, and hold nothing of use elsewhere.
+    """The rows of a batch that concern some rule, at `places`. The arrays are by row, and mean
+    nothing at other rows.
 
-    alike  the tests that are passed of those that all rules ask alike
+    alike  the passed tests, of those that all rules share
     """
 
     places: Ints
@@ -55,7 +55,7 @@ class RuleReader(BatchReader):
         self.rules = rules
         super().__init__(*arguments, **options)
         if self.idle_keys is not None and self.reading.counts_positions:
-            with self.lock:  # a gap must leave alone what has not begun, as `START` does not
+            with self.lock:  # a gap must not change unstarted runs, as it would with `START`
                 self.idle_keys = self.idle_keys if self.idle_keys.gaps_are_nothing() else None
 
     def _new_substreams(self, schema: pa.Schema, watched: tuple[str, ...]) -> RuleSubstreams:
@@ -134,7 +134,7 @@ class RuleReader(BatchReader):
         times: Ints,
         numbers: RowNumbers,
     ) -> tuple[Ints, Ints]:
-        """How windows are measured, at these places."""
+        """The measures and floors of the rows at these places."""
         clock = self.clock
         assert clock is not None
         order = places + numbers.first if positions is None else positions[places]
@@ -148,8 +148,9 @@ class RuleReader(BatchReader):
     # ------------------------------------------------------------ pairs of a row and a rule
 
     def _routed(self, parts: list[Part], rows: ConcernedRows) -> Routed:
-        """All events that matter to a rule. What all rules ask alike concerns them all, unless it
-        can only go on with what is begun: then it concerns those that are awake."""
+        """All pairs of an event and a rule that it matters to. Tests that all rules share concern
+        all rules, unless they can only continue partial matches: then they concern the rules that
+        are awake."""
         tests, idle = self.rules.tests, self.idle_keys
         going_on = self._going_on(rows)
         everyone = rows.places[(rows.alike[rows.places] != 0) & (going_on[rows.places] < 0)]
@@ -181,7 +182,8 @@ class RuleReader(BatchReader):
         return routed
 
     def _going_on(self, rows: ConcernedRows) -> Codes:
-        """The classes of rows by what all rules ask alike, where that wakes no rule; else -1."""
+        """The classes of rows by the tests that all rules share, where these wake no rule; else
+        -1."""
         going_on = np.full(len(rows.alike), -1, np.int32)
         alike = rows.alike[rows.places]
         if self.idle_keys is None or not alike.any():
@@ -192,7 +194,7 @@ class RuleReader(BatchReader):
         return going_on
 
     def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
-        """Places come several times, so the rows are taken one by one."""
+        """The compared columns. Places come several times, so the rows are taken one by one."""
         columns = {path[0] for c in self.compared.columns for path in attributes(c.expression)}
         if not self.compared.columns:
             return super()._compared(batch, places, to)
@@ -207,7 +209,7 @@ class RuleReader(BatchReader):
         return len(self.substreams.of_keys)
 
     def seen_by_key(self, keys: int) -> Ints:
-        """By the pairs that the kernel counts."""
+        """The number of events of the key of each pair."""
         _, of_pairs = self.substreams.index.parts()
         return self.seen[of_pairs] if len(of_pairs) else super().seen_by_key(keys)
 
@@ -221,7 +223,7 @@ class RuleReader(BatchReader):
 
 
 def _scattered(values: Any, places: Ints, size: int) -> Any:
-    """The values at their places among all rows."""
+    """The values put at their places among all rows."""
     if len(places) == size:
         return values
     result = np.zeros(size, values.dtype)

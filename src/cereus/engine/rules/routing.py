@@ -1,4 +1,4 @@
-"""Which events go to which rules: the loops over pairs of a row and a rule.
+"""Finds out which events go to which rules: the loops over pairs of a row and a rule.
 
 Pure Python to read, compiled by Cython to run. Rows ascend wherever they are listed.
 """
@@ -87,8 +87,9 @@ def merged_pairs(
     bits: cython.const[cython.ulonglong][::1],
     size: cython.int,
 ) -> tuple[Ints, Codes, Masks]:
-    """The pairs of several tests, each once, with all tests that it passes. Those of test t are
-    from starts[t] on; `places` are all rows, and `alike` is by row what all rules pass."""
+    """The pairs of several tests, each once, with all tests that it passes. Those of test t begin
+    at starts[t]; `places` are all rows, and `alike` has, by row, the shared tests that it
+    passes."""
     n: cython.longlong = rows.shape[0]
     tests: cython.int = bits.shape[0]
     result_rows, result_rules = empty(n, np.int64), empty(n, np.int32)
@@ -175,7 +176,7 @@ def awake_pairs(
     for i in range(places.shape[0]):
         row: cython.longlong = places[i]
         key = keys[row]
-        # a row adds what is listed of it, and at most all that is awake
+        # a row adds its listed pairs, and at most all that are awake
         if used + 2 * (rows.shape[0] - at) + awake > capacity:
             capacity = 2 * (used + 2 * (rows.shape[0] - at) + awake)
             result_rows = longer(result_rows, capacity, 0)
@@ -207,7 +208,7 @@ def awake_pairs(
         before: cython.int = -1
         pair = first[key]
         while pair >= 0:
-            if woken[pair] < floors[row]:  # leaves the list
+            if woken[pair] < floors[row]:  # the pair leaves the list
                 listed[pair] = 0
                 awake -= 1
                 if before < 0:

@@ -1,7 +1,7 @@
-"""What plans have in common that differ in the constants of their tests only.
+"""The common part of plans that differ only in the constants of their tests.
 
-The automaton of a plan reads which tests an event passes, never what the tests are. So plans of
-one *shape* have the same automaton, and what is left of each is a row of constants:
+The automaton of a plan reads which tests an event passes, never what the tests are. So plans of one
+*shape* have the same automaton, and each of them adds only a row of constants:
 
     SELL[name = 'INTC' and price > 10] ; BUY      name = ?, price > ?      ('INTC', 10)
     SELL[name = 'AMAT' and price > 20] ; BUY      name = ?, price > ?      ('AMAT', 20)
@@ -29,7 +29,7 @@ from cereus.plan.tests import EventTest
 CONSTANT = "\0constant"
 """The attribute that stands for a constant: the second name on its path is its number."""
 EXACT = 2**53
-"""Integers up to here are doubles too."""
+"""Integers up to this are exact as doubles."""
 
 Constants = tuple[Any, ...]
 """The constants of one condition, in the order of the text."""
@@ -50,7 +50,7 @@ class TestForm:
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides whether plans can be run as one: all that a plan is, but for constants."""
+    """Decides whether plans can be run as one: everything in a plan except its constants."""
 
     tests: tuple[TestForm, ...]
     plan: Plan
@@ -58,8 +58,8 @@ class Shape:
 
     @property
     def without_output(self) -> Shape:
-        """The shape as far as state depends on it: not on how values are computed from the
-        variables that a match shows."""
+        """The shape without the parts that state does not depend on: how values are computed from
+        the variables that a match shows."""
         query = self.plan.query
         select = query.select and tuple(replace(each, attributes=()) for each in query.select)
         read = tuple(Returned(ex.Literal(name)) for name in sorted(returned_variables(query)))
@@ -69,7 +69,7 @@ class Shape:
 
     @property
     def state_identity(self) -> str:
-        """What the state of a run depends on, in a form that is the same in every process."""
+        """A text of what the state of a run depends on; it is the same in every process."""
         return hashlib.sha256(_stable(self.without_output).encode()).hexdigest()[:16]
 
 
@@ -94,7 +94,7 @@ class Shaped:
 
 
 def shaped(plan: Plan, schema: pa.Schema, limits: Limits) -> Shaped | None:
-    """The shape of a plan; None where it has to be run alone."""
+    """The shape of a plan; None if it has to be run alone."""
     if not _can_share(plan):
         return None
     parts = [_form(test, plan, schema) for test in plan.tests]
@@ -104,9 +104,10 @@ def shaped(plan: Plan, schema: pa.Schema, limits: Limits) -> Shaped | None:
 
 
 def _can_share(plan: Plan) -> bool:
-    """Plans in one kernel are told apart like keys, so a match must not end the partial matches of
-    other keys; nor may states hold values, which are forgotten when there are too many. What is
-    compared afterwards, or watched beside the pattern, has the constants of one plan."""
+    """Whether a plan can share a kernel with others. Plans are told apart like keys, so a match
+    must not end the partial matches of other keys; nor may states hold values, which are forgotten
+    when there are too many. Conditions that are compared afterwards, or watched beside the pattern,
+    have the constants of one plan."""
     across_keys = plan.query.consume is Consume.ANY and bool(plan.keys)
     afterwards = plan.query.timeouts or bool(plan.compared_followers)
     return (
@@ -119,7 +120,7 @@ def _can_share(plan: Plan) -> bool:
 
 
 def _clauses(query: AnyQuery) -> AnyQuery:
-    """A query without its pattern, which the automaton and the tests stand for."""
+    """A query without its pattern, since the automaton and the tests stand for it."""
     unfollowed = query.unfollowed
     if unfollowed is not None:
         unfollowed = replace(unfollowed, events=())
@@ -133,7 +134,7 @@ def _form(test: EventTest, plan: Plan, schema: pa.Schema) -> tuple[TestForm, tup
         (stream.type,) if stream.type else None,
         (stream.stream,) if stream.stream else None,
     )
-    if test.negated:  # what fails a test is most of the stream: it is asked once, for all rules
+    if test.negated:  # it passes most of the stream: it is evaluated once, for all rules
         none = tuple(() for _ in conditions)
         return TestForm(conditions, none, True), none
     parts = [_parted(condition, schema) for condition in conditions]
@@ -143,12 +144,12 @@ def _form(test: EventTest, plan: Plan, schema: pa.Schema) -> tuple[TestForm, tup
 
 
 def _parted(condition: ex.Expression, schema: pa.Schema) -> tuple[ex.Expression, Constants]:
-    """A condition with places in place of constants, and the constants."""
+    """A condition with places instead of constants, and the constants."""
     values: list[Any] = []
 
     def part(node: ex.Expression) -> ex.Expression:
         if isinstance(node, ex.Call | ex.Case):
-            return node  # functions may want literals
+            return node  # some functions need literals
         if isinstance(node, ex.Comparison | ex.Between | ex.In):
             node = _as_compared(node, schema)
         if isinstance(node, ex.Literal) and _is_constant(node.value):

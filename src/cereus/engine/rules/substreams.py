@@ -28,7 +28,7 @@ RULE_BITS = 24
 """A pair is one integer: the number of the key, then these bits for the rule."""
 MOST_RULES = 1 << RULE_BITS
 MOST_CELLS = 1 << 22
-"""Up to so many pairs are looked up in a table; more are hashed."""
+"""Up to this many pairs are looked up in a table; more are hashed."""
 NO_TABLE: Codes = np.zeros((0, 0), np.int32)
 
 
@@ -46,7 +46,7 @@ class PairIndex:
         return len(self._pairs)
 
     def numbers(self, rules: Codes, keys: Codes) -> Codes:
-        """The numbers of pairs; one that was not seen before gets the next number."""
+        """The numbers of pairs; a new pair gets the next number."""
         rows, columns = max(1, len(self.keys)), int(rules.max(initial=0)) + 1
         if rows > self._table.shape[0] or columns > self._table.shape[1]:
             self._make_table(2 * rows, columns + columns // 4)
@@ -67,8 +67,8 @@ class PairIndex:
         return numbers
 
     def _make_table(self, keys: int, rules: int) -> None:
-        """The number of every pair there may be, -1 for one that was not seen; none at all where
-        there are too many."""
+        """Make a table with the number of every possible pair, -1 for one that was not seen. There
+        is no table if there are too many."""
         of_rules, of_keys = self.parts()
         rules = max(rules, int(of_rules.max(initial=0)) + 1)
         if keys * rules > MOST_CELLS:
@@ -98,7 +98,8 @@ class PairIndex:
         return f"{rule}, {self.keys.describe(int(keys[code]))}" if self.keys.fields else rule
 
     def keep(self, kept: Ints) -> Ints:
-        """Forget all pairs but these, and the keys that are in none; the keys that stay."""
+        """Forget all pairs except these, and the keys that are in none of them. Returns the keys
+        that stay."""
         rules, keys = (part[kept] for part in self.parts())
         if not self.keys.fields:
             self._restore(_pairs(rules, keys))

@@ -1,9 +1,9 @@
-"""The tests of many rules of one shape: which rules does a row concern, and which of their tests
-does it pass?
+"""Evaluates the tests of many rules of one shape: which rules does a row concern, and which of
+their tests does it pass?
 
-1. What all rules ask alike is asked once for all rows (`Letters`).
-2. Where they ask for different constants, an index lists the rules that a row can concern
-   (`index`), and what the index leaves open is decided for these pairs of a row and a rule only.
+1. Tests that are the same in all rules are evaluated once for all rows (`Letters`).
+2. For tests with different constants, an index lists the rules that a row can concern (`index`).
+   The rest of these tests is evaluated only for these pairs of a row and a rule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cereus.plan.tests import EventTest
 
 Masks = npt.NDArray[np.uint64]
 SAMPLE = 512
-"""So many rows of a batch show which of several indexes lists the fewest rules."""
+"""The number of rows of a batch that show which of several indexes lists the fewest rules."""
 
 
 Part = tuple[np.uint64, Ints, Codes]
@@ -88,7 +88,7 @@ class Varying:
         return cls(condition, tuple(vectors), None if checks is None else tuple(checks))
 
     def holds(self, batch: pa.RecordBatch, rows: Ints, rules: Codes) -> npt.NDArray[np.bool_]:
-        """For every pair of a row and a rule."""
+        """Whether the condition holds, for every pair of a row and a rule."""
         columns: dict[ex.Attribute, pa.Array | Vector] = {}
         places = pa.array(rows)
         for node in self.condition.walk():
@@ -115,7 +115,7 @@ class VaryingTest:
         self.bit, self.varying, self.rules = np.uint64(1 << bit), varying, rules
 
     def pairs(self, batch: pa.RecordBatch, rows: Ints) -> tuple[Ints, Codes]:
-        """Those of these rows that pass the test of a rule, each with the rule."""
+        """The rows that pass the test of a rule, each with the rule."""
         decided = [each.decided_by(batch) for each in self.varying]
         checks = [check for part in decided for check in part or ()]
         numbers = [check.numbers(batch, rows) for check in checks]
@@ -135,7 +135,7 @@ class VaryingTest:
         return passing, rules
 
     def possible(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
-        """The rows that may pass the test of some rule, as far as that is quickly known; None for
+        """The rows that may pass the test of some rule, as far as that is quick to know; None for
         all."""
         possible: npt.NDArray[np.bool_] | None = None
         for each in self.varying:
@@ -172,7 +172,7 @@ class VaryingTest:
         chosen: int | None,
         size: int,
     ) -> Stretches:
-        """For each row the rules that it may concern; without a check, all of them."""
+        """For each row the rules that it may concern; without a check, all rules."""
         if chosen is not None:
             return checks[chosen].stretches(numbers[chosen])
         return Stretches(self.rules, np.zeros(size, np.int64), np.full(size, len(self.rules)))
@@ -207,7 +207,7 @@ class RuleTests:
             else:
                 alike |= 1 << bit
         self.alike = np.uint64(alike)
-        """The tests that all rules ask alike."""
+        """The tests that are the same in all rules."""
         self.columns = _columns(forms, schema)
         self._letters = Letters(common, None, None, schema)
         self._known: dict[int, int] = {}
@@ -233,14 +233,14 @@ class RuleTests:
         return parts
 
     def sizes(self, of: Concerning) -> Ints:
-        """At most how many pairs each row of a batch makes."""
+        """An upper bound on the number of pairs that each row of a batch makes."""
         sizes = np.zeros(len(of.alike), np.int64)
         for test, passing in self._passing(of.chosen, of.masks):
             sizes[of.in_batch(passing)] += test.sizes(of.batch, passing)
         return sizes
 
     def _possible(self, batch: pa.RecordBatch) -> Ints | None:
-        """The rows that may pass some test, where that is quickly known; None for all."""
+        """The rows that may pass some test, if that is quick to know; None for all."""
         if self.alike:
             return None
         possible: npt.NDArray[np.bool_] | None = None
@@ -261,8 +261,8 @@ class RuleTests:
 
 
 def merged(parts: Sequence[Part], rows: Ints, alike: Masks, size: int) -> Pairs:
-    """Pairs of several tests in one list, each once; `rows` are all that occur, and `alike` is by
-    row what is passed of the tests that all rules ask alike."""
+    """Pairs of several tests in one list, each once. `rows` are all that occur, and `alike` has, by
+    row, the passed tests that are the same in all rules."""
     parts = [part for part in parts if len(part[1])]
     if not parts:
         none = np.zeros(0, np.int64)
@@ -293,7 +293,7 @@ def _columns(forms: Sequence[TestForm], schema: pa.Schema) -> list[str]:
 def _parted(
     form: TestForm, constants: Sequence[Sequence[Constants]]
 ) -> tuple[tuple[ex.Expression, ...], list[int]]:
-    """The conditions that have the same constants everywhere, and the places of the others."""
+    """The conditions that have the same constants in all rules, and the places of the others."""
     varying = [n for n in range(len(form.conditions)) if len({c[n] for c in constants}) > 1]
     first = constants[0]
     common = [

@@ -1,7 +1,7 @@
 """Evaluates conditions over Arrow batches; the values are those of `expr.python`.
 
-A part of a condition that reads nothing but one dictionary-encoded column is computed once per
-dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
+A part of a condition that reads only one dictionary-encoded column is computed once per dictionary
+entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ Columns: TypeAlias = Mapping[ex.Attribute, "pa.Array | Vector"]
 def evaluate(
     expression: ex.Expression, table: Table, bindings: Bindings | None = None, unit: str = ""
 ) -> pa.Array | pa.ChunkedArray | pa.Scalar:
-    """The value on every row: an array for a batch, a chunked array for a table, and a scalar
-    for what does not depend on the row. Times come back in UTC; in `unit`, if it is given and as
-    fine as theirs, and as NULL where there is no such time.
+    """The value on every row: an array for a batch, a chunked array for a table, and a scalar for a
+    value that does not depend on the row. Times are in UTC; in `unit`, if it is given and as fine
+    as theirs, and NULL if there is no such time.
 
-    `bindings` gives each variable one event (a mapping) or an event per row (a table as long
-    as `table`).
+    `bindings` gives each variable one event (a mapping) or an event per row (a table as long as
+    `table`).
     """
     if isinstance(table, pa.RecordBatch):
         value = value_of(expression, _read(expression, table, bindings))
@@ -58,7 +58,7 @@ def evaluate(
 def mask(
     expression: ex.Expression, table: Table, bindings: Bindings | None = None
 ) -> npt.NDArray[np.bool_]:
-    """The rows where the condition is true; NULL is not."""
+    """The rows for which the condition is true; NULL is not true."""
     if isinstance(table, pa.RecordBatch):
         truth = op.truth(value_of(expression, _read(expression, table, bindings))).values
         return truth if np.ndim(truth) else np.full(table.num_rows, truth)
@@ -103,7 +103,8 @@ def _read(expression: ex.Expression, batch: pa.RecordBatch, bindings: Bindings |
 
 @functools.lru_cache(maxsize=4096)
 def attributes_in(expression: ex.Expression) -> frozenset[ex.Attribute]:
-    """Kept between batches: walking the tree took most of the time of a small one."""
+    """The attributes in an expression. Cached between batches: walking the tree took most of the
+    time of a small one."""
     return frozenset(node for node in expression.walk() if isinstance(node, ex.Attribute))
 
 
@@ -131,7 +132,7 @@ def value_of(node: ex.Expression, columns: Columns) -> Vector:
 def _coded_column(
     node: ex.Expression, columns: Columns
 ) -> tuple[ex.Attribute, pa.DictionaryArray] | None:
-    """The dictionary column that is all this expression reads, if it is worth looking up."""
+    """The dictionary column, if it is all that this expression reads, and a lookup is worth it."""
     if isinstance(node, ex.Attribute):
         return None
     used = attributes_in(node)
@@ -147,7 +148,7 @@ def _by_code(node: ex.Expression, attribute: ex.Attribute, data: pa.DictionaryAr
     entries = data.dictionary
     codes = from_arrow(data.indices)
     places = codes.values
-    if codes.valid is not None:  # one entry more, for the rows that are null
+    if codes.valid is not None:  # one more entry, for the rows that are null
         places = np.where(codes.valid, places, len(entries))
         entries = pa.concat_arrays([entries, pa.nulls(1, entries.type)])
     return _look_up(value_of(node, {attribute: entries}), places)
@@ -205,8 +206,8 @@ def _between(node: ex.Between, columns: Columns) -> Vector:
 
 
 def _like(node: ex.Like, columns: Columns) -> Vector:
-    """Arrow's LIKE takes an escape behind a leading % as it stands; a regular expression does
-    not."""
+    """LIKE. Arrow's own LIKE treats an escape after a leading % as a plain character; a regular
+    expression does not."""
     if "\\" not in node.pattern:
         return _matched(node.operand, columns, pc.match_like, node.pattern)
     pattern = rf"(?s)\A{like_as_regex(node.pattern)}\z"
@@ -227,7 +228,7 @@ def _matched(
 def _is_null(node: ex.IsNull, columns: Columns) -> Vector:
     data = columns[node.operand] if isinstance(node.operand, ex.Attribute) else None
     if isinstance(data, pa.Array) and kind_of(data.type) is Kind.OTHER:
-        return from_arrow(data.is_null())  # a list, say: all that can be asked of it
+        return from_arrow(data.is_null())  # a list, for example: only IS NULL is possible
     operand = value_of(node.operand, columns)
     valid = operand.validity()
     if valid is None:

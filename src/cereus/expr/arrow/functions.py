@@ -29,7 +29,8 @@ from cereus.expr.types import Kind
 
 
 def call(name: str, arguments: Sequence[Vector]) -> Vector:
-    """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
+    """The value of a function: NULL for a NULL argument (except for coalesce) and outside its
+    domain."""
     if name == "coalesce":
         return _coalesce(arguments)
     if any(argument.kind is Kind.NULL for argument in arguments):
@@ -53,7 +54,7 @@ def _extreme(op: str, *arguments: Vector) -> Vector:
 
 
 def _better(op: str, best: Vector, other: Vector) -> Vector:
-    """NULL if either is, else NaN if either is."""
+    """The better of two values: NULL if either is, else NaN if either is."""
     wins = compare(op, other, best).values
     if best.kind is Kind.FLOAT:
         wins = wins | np.isnan(other.values)
@@ -69,7 +70,7 @@ def _nothing(like: Vector) -> Vector:
 
 
 def _real(compute: Callable[..., Any]) -> Callable[..., Vector]:
-    """NaN for a NaN argument, NULL where the result is NaN without one."""
+    """A function of doubles: NaN for a NaN argument, NULL where the result is NaN without one."""
 
     def wrapped(*arguments: Vector) -> Vector:
         numbers = [as_float(argument) for argument in arguments]
@@ -153,7 +154,8 @@ def _text(kernel: Callable[..., Any]) -> Callable[..., Vector]:
 
 
 def _cased(ascii_kernel: Callable[[Any], Any], change: Callable[[str], str]) -> Callable[..., Any]:
-    """Arrow's kernel where all is ASCII; Python's full case mapping (`ß` to `SS`) elsewhere."""
+    """Changes case: Arrow's kernel if all is ASCII; Python's full case mapping (`ß` to `SS`)
+    otherwise."""
 
     def kernel(texts: Any) -> Any:
         if pc.all(pc.string_is_ascii(texts), min_count=0).as_py() is not False:
@@ -225,7 +227,7 @@ def _epoch(when: Vector) -> Vector:
 
 PERIODS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 THURSDAY = 3 * 86_400
-"""1970 began on a Thursday: so long after a Monday."""
+"""The seconds from a Monday to the beginning of 1970, which was a Thursday."""
 
 
 def _date_trunc(unit: Vector, when: Vector) -> Vector:
@@ -264,7 +266,7 @@ def _split_part(text: Vector, separator: Vector, number: Vector) -> Vector:
     start, counts = offsets[:-1], np.diff(offsets)
     index = start + (place - 1 if place > 0 else counts + place)
     inside = (index >= start) & (index < start + counts)
-    # The text after the last part is '': what lies outside is taken from there.
+    # the text after the last part is '': parts that do not exist are taken from there
     values = pa.concat_arrays([parts.values, pa.array([""], parts.values.type)])
     chosen = values.take(pa.array(np.where(inside, index, len(parts.values))))
     valid = text.validity()
@@ -280,7 +282,7 @@ def _extract(text: Vector, pattern: Vector, group: Vector | None = None) -> Vect
 
 
 def _mapped(text: Vector, change: Callable[[str], Any], type_: pa.DataType) -> Vector:
-    """A function of each distinct text: these are far fewer than the events."""
+    """A function of each distinct text: there are far fewer of these than events."""
     if text.constant:
         return from_arrow(pa.scalar(change(text.values.as_py()), type_))
     coded = text.values.dictionary_encode()
@@ -298,7 +300,7 @@ def _cidr_match(text: Vector, *blocks: Vector) -> Vector:
 def _cast(
     change: Callable[[Any], Any], type_: pa.DataType, of_numbers: Callable[[Vector], Vector]
 ) -> Callable[[Vector], Vector]:
-    """Texts by Python's rules, each distinct one once; everything else at once."""
+    """A cast: texts by Python's rules, each distinct one once; everything else at once."""
 
     def wrapped(value: Vector) -> Vector:
         if value.constant and value.validity() is not None and not value.validity():

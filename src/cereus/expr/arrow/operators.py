@@ -132,8 +132,8 @@ def as_float(vector: Vector) -> Vector:
 
 
 def _decimal_as_float(data: pa.Array) -> Any:
-    """Unscaled integers below 2**53 over a power of ten that is a double: correctly rounded,
-    which Arrow's own cast is not. Wider decimals go one by one."""
+    """Decimals as doubles: unscaled integers below 2**53 over a power of ten that is a double are
+    correctly rounded, unlike in Arrow's own cast. Wider decimals are converted one by one."""
     scale = data.type.scale
     if pa.types.is_decimal128(data.type) and 0 <= scale <= 22 and len(data):
         words = np.frombuffer(data.buffers()[1], np.int64)[2 * data.offset :][: 2 * len(data)]
@@ -197,7 +197,7 @@ def _integer(op: str, left: Vector, right: Vector) -> Vector:
 
 
 def _exact(op: str, a: Any, b: Any, wrapped: Any) -> Any:
-    """Where two's complement arithmetic did not wrap around; None for everywhere."""
+    """The rows where two's complement arithmetic did not wrap around; None for all."""
     if _cannot_overflow(op, a, b):
         return None
     if op == "+":
@@ -213,7 +213,8 @@ def _exact(op: str, a: Any, b: Any, wrapped: Any) -> Any:
 
 
 def _cannot_overflow(op: str, a: Any, b: Any) -> bool:
-    """Decided by the extremes alone, which takes a quarter of the time of checking each row."""
+    """Whether no row can overflow, by the extremes alone; this takes a quarter of the time of
+    checking each row."""
     if np.size(a) == 0 or np.size(b) == 0:
         return True
     ends = [(int(np.min(side)), int(np.max(side))) for side in (a, b)]
@@ -239,7 +240,7 @@ def _shift(op: str, left: Vector, right: Vector) -> Vector:
 
 
 def half_away(values: Any) -> Any:
-    """Whole numbers, half away from zero; what is too large to have a fraction stays."""
+    """Whole numbers, rounded half away from zero; numbers too large to have a fraction stay."""
     size = np.abs(values)
     rounded = np.floor(size)
     rounded = rounded + (size - rounded >= 0.5)

@@ -17,7 +17,7 @@ ARROW = {
     Kind.INTERVAL: pa.duration("us"),
     Kind.ANY: pa.null(),
 }
-"""The types of computed values; numbers and times are looked at more closely."""
+"""The types of computed values, except numbers and times."""
 TIMES = {Kind.TIMESTAMP: pa.timestamp("ns", "UTC"), Kind.INTERVAL: pa.duration("ns")}
 
 
@@ -29,8 +29,7 @@ def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
 
 
 def type_of_kind(kind: Kind, value: ex.Expression, schema: pa.Schema) -> pa.DataType:
-    """The type of values of a kind; of numbers, that of the expression that they are the value
-    of."""
+    """The type of values of a kind; for numbers it depends on the expression that computes them."""
     if kind in TIMES and _has_nanoseconds(value, schema):
         return TIMES[kind]
     if kind is not Kind.NUMBER:
@@ -39,14 +38,14 @@ def type_of_kind(kind: Kind, value: ex.Expression, schema: pa.Schema) -> pa.Data
 
 
 def _has_nanoseconds(value: ex.Expression, schema: pa.Schema) -> bool:
-    """Whether something that it reads has them: what is computed with them has them, too."""
+    """Whether something that it reads has nanoseconds: then so has the result."""
     leaves = (node for node in value.walk() if isinstance(node, ex.Attribute | ex.Aggregate))
     return any(getattr(leaf_type(leaf, schema), "unit", None) == "ns" for leaf in leaves)
 
 
 def leaf_type(node: ex.Attribute | ex.Aggregate, schema: pa.Schema) -> pa.DataType:
-    """The type of a column, or of an aggregate of it. An aggregate of the user's own has the type
-    of what it combines."""
+    """The type of a column, or of an aggregate of it. A user's own aggregate has the type of the
+    values that it combines."""
     if isinstance(node, ex.Attribute):
         return column_type(node, node.path, schema)
     if node.function == "count":

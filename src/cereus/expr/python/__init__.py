@@ -1,1 +1,1 @@
-"""Conditions on plain Python values, one event at a time: what automata ask at run time."""
+"""Evaluates conditions on plain Python values, one event at a time, for automata at run time."""

@@ -2,11 +2,11 @@
 
 All evaluators compute the same values; these are the rules that they share.
 
-- Logic is three-valued (SQL): NULL is `None`; operators and functions of NULL are NULL, but for
+- Logic is three-valued (SQL): NULL is `None`; operators and functions of NULL are NULL, except
   AND, OR, IS NULL, CASE and coalesce. What cannot be computed (`x / 0`, `sqrt(-1)`, an integer
   outside 64 bits, a time outside the years 1 to 9999) is NULL, so it is never true.
 - Integers have 64 bits, other numbers are doubles. A decimal is compared exactly with decimals
-  and integers; anywhere else, and an integer beside a double, is read as a double.
+  and integers; anywhere else it is read as a double, and so is an integer beside a double.
 - NaN is a value, not NULL, and compares as IEEE 754 says: `!=` is true, all else false.
 - `%` has the sign of the dividend.
 - A timestamp is an instant; one without a time zone, and a date, is read as UTC.
@@ -48,7 +48,7 @@ class Known(ex.Expression):
 
 
 def holds(expression: ex.Expression, event: Event, bindings: Bindings | None = None) -> bool:
-    """The condition is true; NULL is not."""
+    """Whether the condition is true; NULL is not true."""
     return evaluate(expression, event, bindings) is True
 
 
@@ -107,14 +107,14 @@ def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None 
 
 
 def literal(constant: Any) -> Any:
-    """An integer that does not fit 64 bits is read as a double."""
+    """The value of a literal; an integer that does not fit 64 bits becomes a double."""
     if type(constant) is int and not fits(constant):
         return float(constant)
     return normal(constant)
 
 
 def read(event: Event, path: tuple[str, ...]) -> Any:
-    """An attribute, inside structs by its path; what is not there is NULL."""
+    """An attribute, inside structs by its path; a missing one is NULL."""
     return normal(value_at(event, path))
 
 

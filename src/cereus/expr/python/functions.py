@@ -19,7 +19,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:
-    """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
+    """The value of a function: NULL for a NULL argument (except for coalesce) and outside its
+    domain."""
     if name == "coalesce":
         return next((value for value in arguments if value is not None), None)
     if None in arguments:
@@ -29,7 +30,8 @@ def call(name: str, arguments: Sequence[Any]) -> Any:
 
 
 def defined(compute: Callable[..., float]) -> Callable[..., float | None]:
-    """NaN for a NaN argument, NULL where mathematics has no value, infinity on overflow."""
+    """A function of floats: NaN for a NaN argument, NULL where it is not defined, infinity on
+    overflow."""
 
     def wrapped(*arguments: float) -> float | None:
         if any(math.isnan(value) for value in arguments):
@@ -69,7 +71,7 @@ def absolute(value: float) -> float | None:
 
 
 def sign(value: float) -> float:
-    """Of the kind of its argument: what is no integer has a double for its sign."""
+    """The sign, of the kind of its argument: an integer for an integer, else a double."""
     if value != value:
         return value
     integer = (value > 0) - (value < 0)
@@ -77,7 +79,7 @@ def sign(value: float) -> float:
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Half away from zero: scaled, rounded to a whole number, and scaled back."""
+    """A number rounded half away from zero: scaled, rounded to a whole number, and scaled back."""
     scale = float(f"1e{min(abs(decimals), 300)}")
     scaled = abs(value) * scale if decimals >= 0 else abs(value) / scale
     if not scaled < 2**52:  # whole already, infinite, or NaN
@@ -107,7 +109,8 @@ def integral(toward: Callable[[float], int]) -> Callable[[float], float]:
 
 
 def substr(text: str, start: int, length: int | None = None) -> str:
-    """From 1, by characters; 0 reads as 1, and a negative start counts from the end."""
+    """A part of a text, from 1, by characters; 0 reads as 1, and a negative start counts from the
+    end."""
     begin = start - 1 if start > 0 else start
     if length is None:
         return text[begin:]
@@ -151,7 +154,7 @@ TIME_TEXT = re.compile(
     r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
-"""What CAST reads in a text, spaces around it left out."""
+"""The texts that CAST reads as times, without spaces around them."""
 TRUE_TEXTS, FALSE_TEXTS = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 
 
@@ -209,7 +212,7 @@ def cidr_match(text: str, *blocks: str) -> bool | None:
 
 @lru_cache(maxsize=4096)
 def _network(block: str) -> IPv4Network | IPv6Network:
-    """A block; what is set behind its prefix does not count."""
+    """A block of addresses; bits after its prefix do not count."""
     return ip_network(block, strict=False)
 
 

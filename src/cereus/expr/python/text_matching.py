@@ -1,7 +1,7 @@
 """LIKE and regular expressions on single texts, in time linear in the text whatever the pattern.
 
-Python's `re` goes back: `(a*)*b`, or ten `%` in a LIKE, take longer than anyone waits for on texts
-of some dozen letters. So regular expressions run on Arrow's RE2, and LIKE is matched part by part.
+Python's `re` backtracks: `(a*)*b`, or ten `%` in a LIKE, take far too long on texts of some dozen
+letters. So regular expressions run on Arrow's RE2, and LIKE is matched part by part.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from cereus.expr.text_patterns import like_tokens, one_group
 
 Part = tuple[int, re.Pattern[str]]
-"""How long a part of a LIKE pattern between two `%` is, and the part."""
+"""A part of a LIKE pattern between two `%`, and its length."""
 
 
 @lru_cache(maxsize=256)
@@ -30,8 +30,8 @@ def _parts(pattern: str) -> tuple[Part, ...]:
 
 
 def is_like(pattern: str, text: str) -> bool:
-    """A text is as a LIKE pattern says: its parts stand one after the other, each as early as it
-    can, the first at the beginning and the last at the end."""
+    """Whether a text matches a LIKE pattern: its parts come one after the other, each as early as
+    it can, the first at the beginning and the last at the end."""
     (size, first), *others = _parts(pattern)
     if not others:
         return first.fullmatch(text) is not None
@@ -48,11 +48,11 @@ def is_like(pattern: str, text: str) -> bool:
 
 
 def has_match(pattern: str, text: str) -> bool:
-    """A regular expression matches somewhere in a text."""
+    """Whether a regular expression matches somewhere in a text."""
     return bool(pc.match_substring_regex(pa.scalar(text), pattern=pattern).as_py())
 
 
 def extracted(pattern: str, text: str, group: int = 0) -> str | None:
-    """What a group of a regular expression matches first, or all of it for 0."""
+    """The first text that a group of a regular expression matches; for 0, the whole match."""
     match = pc.extract_regex(pa.scalar(text), pattern=one_group(pattern, group)).as_py()
     return None if match is None else match["it"] or ""

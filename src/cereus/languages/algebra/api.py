@@ -115,9 +115,9 @@ def compile(
 
 
 def bounds(expression: EventExpression | str, *, values: bool = False) -> Bounds:
-    """What detecting the expression costs at most, known before the first event.
+    """The greatest cost of detecting the expression, known before the first event.
 
-    `values` chooses instances that carry their constituents over bare intervals.
+    With `values`, instances carry their constituents; otherwise they are bare intervals.
     """
     return _bounds.bounds(_read(expression), values=values)
 

@@ -1,10 +1,10 @@
-"""What detecting an expression can cost at most, known before the first event.
+"""The greatest cost of detecting an expression, known before the first event.
 
 `memory` and `steps` are the paper's units (§4.4), counted on the algorithm of Fig. 5 with the
 ordered sets of Fig. 6: a time takes one unit of memory; an instance two in the simple framework,
 three per constituent in the value framework; a comparison, an arithmetic operation or assigning a
-time is one step; assigning an instance or a set takes as many steps as it has units.
-`state_bytes` is what this implementation keeps per key, exactly, whatever the stream.
+time is one step; assigning an instance or a set takes as many steps as it has units. `state_bytes`
+is what this implementation keeps per key, exactly, whatever the stream.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cereus.languages.algebra.tree import (
 
 CELL_BYTES = 8
 SNAPSHOT_BYTES, KEY_COLUMN_BYTES = 2048, 1024
-"""What frames a snapshot, and each column of keys in it, whatever the expression."""
+"""The bytes around a snapshot, and around each column of keys in it, whatever the expression."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,20 @@ class Bounds:
     steps: int
     """Steps of the worst tick, in the paper's model."""
     state_bytes: int
-    """Remembered per key between ticks."""
+    """Bytes that are remembered per key between ticks."""
     waiting_bytes: int
-    """Held per key while a tick may not be over: its rows, one for each primitive at most."""
+    """Bytes that are buffered per key while a tick may not be over: its rows, one for each
+    primitive at most."""
     working_bytes: int
-    """Needed once, however many keys there are."""
+    """Bytes that are needed once, however many keys there are."""
     text_bytes: int
     """The expression as text, which a snapshot begins with."""
     constituents: int
     """The most primitive instances in one instance."""
 
     def snapshot_bytes(self, keys: int = 1, *, key_columns: int = 0) -> int:
-        """The largest snapshot, beside the values of the keys and the schema of the events."""
+        """The size of the largest snapshot, without the values of the keys and the schema of the
+        events."""
         counters = 2 * CELL_BYTES  # how far its time has come, and its number of events
         each = self.state_bytes + self.waiting_bytes + counters
         return SNAPSHOT_BYTES + KEY_COLUMN_BYTES * key_columns + self.text_bytes + keys * each
@@ -83,8 +85,8 @@ def bounds(expression: EventExpression, *, values: bool = False) -> Bounds:
 
 
 def units(expression: EventExpression, *, values: bool = False) -> tuple[int, int]:
-    """Memory units and worst-case steps of the paper's model. Sᵢ counts only where the model
-    keeps it."""
+    """Memory units and worst-case steps of the paper's model. Sᵢ counts only where the model keeps
+    it."""
     memory = steps = instance = queue = 0
     temporaries = 0
     for part, keeps_set in sized(expression).postorder():
@@ -92,7 +94,7 @@ def units(expression: EventExpression, *, values: bool = False) -> tuple[int, in
         memory += instance_units(part, values) + stored_units(part, values) + set_units
         steps += part_steps(part, values) + set_units
         if isinstance(part.node, Sequence):
-            # t, e, e' and Q' (Fig. 4) serve one sequence after the other.
+            # t, e, e' and Q' (Fig. 4) are used by one sequence after the other
             left = instance_units(part.operands[0], values)
             instance, queue = max(instance, left), max(queue, part.queue_size * left)
             temporaries = 1 + 2 * instance + queue
@@ -117,8 +119,8 @@ def stored_units(part: Sized, values: bool) -> int:
 
 
 def part_steps(part: Sized, values: bool) -> int:
-    """One round of the loop of Fig. 5 where every branch that costs more is taken, without the
-    assignment of Sᵢ."""
+    """The steps of one round of the loop of Fig. 5, always taking the more costly branch, without
+    the assignment of Sᵢ."""
     units = instance_units(part, values)
     stored = [instance_units(operand, values) for operand in part.operands]
     match part.node:

@@ -1,8 +1,8 @@
-"""Are two expressions equivalent (Definition 17)? Answered by laws and small streams.
+"""Decides whether two expressions are equivalent (Definition 17), by laws and small streams.
 
 Equal normal forms are a proof by the laws. A stream on which the full semantics differ is a
-refutation. Between the two lies what is not decided: the paper does not claim that its laws are
-complete, and they are not (`A | (A)_2`, where A is any expression, is A; no law says so).
+refutation. Between the two lie cases that are not decided: the paper does not claim that its laws
+are complete, and they are not (`A | (A)_2`, where A is any expression, is A; no law says so).
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from cereus.languages.algebra.tree import (
 )
 
 STREAMS = 2_000
-"""How many streams are tried, unless told otherwise."""
+"""The default number of streams that are tried."""
 MOST_OF_ONE_LENGTH = 500
 """All streams of one length are tried when they are no more than this."""
 LONGEST_STREAM = 7
 LONGEST_WITH_VALUES = 4
-"""Comparing constituents as well as intervals takes time exponential in the ticks."""
+"""With values, only streams of at most this many ticks are tried: comparing constituents takes time
+exponential in the ticks."""
 
 Difference = Literal["detections", "intervals", "constituents"]
 
@@ -60,7 +61,7 @@ class Refuted:
 
     stream: Stream
     left: tuple[Instance, ...]
-    """What only the first expression has."""
+    """The instances that only the first expression has."""
     right: tuple[Instance, ...]
     difference: Difference
     equivalent: Literal[False] = False

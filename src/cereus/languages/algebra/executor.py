@@ -1,4 +1,4 @@
-"""Event expressions over Arrow batches: events → primitives → ticks → instances."""
+"""Runs event expressions over Arrow batches: events → primitives → ticks → instances."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ROWS = pa.list_(pa.int64())
 class DetectingExecutor(EventwiseExecutor):
     """One expression for every key; `tests` are the program's primitives, in their order.
 
-    A key's last tick may go on in the next batch, and waits. Without a time column every event
-    is a tick of its own, and nothing waits; positions are times then, so that no key is forgotten.
-    With one, keys are of which nothing is remembered, or nothing that a restriction lets matter.
+    A key's last tick may go on in the next batch, and waits. Without a time column every event is a
+    tick, and nothing waits; positions are times then, so no key is forgotten. With a time column,
+    keys are forgotten that remember nothing, or nothing that a restriction lets matter.
     """
 
     version = 2
@@ -84,15 +84,15 @@ class DetectingExecutor(EventwiseExecutor):
         if self.stream.time is None:
             yield from self._result(self.detector.finish())
         elif not self.stream.keys and batch.num_rows:
-            # one key: an event that is no primitive also says that time has gone on
+            # one key: any event shows that time has gone on, even one that is no primitive
             latest = int(self.reader.substreams.latest["time"][0])
             yield from self._result(self.detector.advance(latest))
         yield from self._ended_ticks()
 
     def _ended_ticks(self) -> Iterator[pa.RecordBatch]:
-        """Where there are many keys, and what they remember grows too old: while events come in
-        the order of time over all keys, no tick goes on that is older still. From then on such an
-        event is refused."""
+        """The results of ticks that are over. With many keys, what they remember grows too old:
+        while events come in the order of time over all keys, older ticks are closed, and from then
+        on such an event is refused."""
         longest, progress = self.program.layout.longest_age, self.reader.substreams.progress
         many = self._forgets and len(self.reader.substreams) >= self._forget_at
         if longest is None or not many or not progress.in_order or progress.latest == NEVER:
@@ -108,7 +108,7 @@ class DetectingExecutor(EventwiseExecutor):
         return self._result(self.detector.finish())
 
     def _mask_of_letter(self) -> npt.NDArray[np.uint64]:
-        """Letters seen so far, by their numbers, in the words that the program reads."""
+        """The letters seen so far, by their numbers, in the words that the program reads."""
         letters = list(self.reader.known)[len(self._masks) :]
         if letters:
             low = (1 << WORD) - 1
@@ -132,8 +132,8 @@ class DetectingExecutor(EventwiseExecutor):
 
     def _remember(self, batch: pa.RecordBatch, places: Ints, rows: Ints) -> None:
         """Add the new events, and drop those that no state mentions any more. A state is read as
-        numbers only, so one that equals a time may stay a little longer: never more are kept
-        than the state has numbers."""
+        numbers only, so an event whose row equals a time may stay a little longer: never more are
+        kept than the state has numbers."""
         if self._events is None:
             return
         mentioned = np.concatenate([self.detector.states.ravel(), self.detector.waiting.rows])
@@ -149,8 +149,7 @@ class DetectingExecutor(EventwiseExecutor):
         return Sharing(self.readers, lambda: ResultOrder(self._turn, self._keys_of_last))
 
     def _forget_keys(self) -> int:
-        """Forget the keys of which nothing is remembered that matters; the others are numbered
-        anew."""
+        """Forget the keys that remember nothing that matters, and renumber the others."""
         kept = self.detector.busy_keys(len(self.reader.substreams))
         self.detector.keep(kept)
         self.reader.keep(kept)

@@ -84,7 +84,7 @@ class Algebra(Language):
 
 
 def _check_steps(query: AlgebraQuery, most: int | None) -> None:
-    """What an event may take is known before the first one."""
+    """Check the cost of an event against the limit: it is known before the first event."""
     if most is not None and query.bounds.steps > most:
         raise LimitError(
             f"an event may take {query.bounds.steps:,} steps, more than {most:,}",

@@ -28,7 +28,7 @@ Binding = dict[str, EventExpression | Tau]
 
 @dataclass(frozen=True)
 class LawVariable(EventExpression):
-    """Any expression, the same wherever the name stands."""
+    """Any expression, the same wherever the name occurs."""
 
     name: str
 
@@ -63,7 +63,7 @@ class Law:
         return f"law {self.number} ({self.name}): {self.left} ≡ {self.right}"
 
     def forward(self, expression: EventExpression) -> EventExpression | None:
-        """Left to right at the root; None where the law does not apply."""
+        """The result of the law from left to right at the root; None if it does not apply."""
         return self._rewrite(self.left, self.right, expression) if self.has_forward else None
 
     def backward(self, expression: EventExpression) -> EventExpression | None:
@@ -71,7 +71,8 @@ class Law:
 
     @cached_property
     def has_forward(self) -> bool:
-        """A direction that would have to invent an expression or a τ makes no sense."""
+        """Whether the law can be used from left to right: a direction that would have to invent an
+        expression or a τ cannot."""
         return names(self.right) <= bound(self.left)
 
     @cached_property
@@ -90,21 +91,21 @@ class Law:
 
 
 def names(pattern: EventExpression) -> frozenset[str]:
-    """The variables without which a pattern cannot be filled in."""
+    """The variables that are needed to fill in a pattern."""
     taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
     of_taus = frozenset(name for tau in taus for name in tau.least_of or (tau.name,))
     return of_taus | frozenset(e.name for e in pattern.postorder() if isinstance(e, LawVariable))
 
 
 def bound(pattern: EventExpression) -> frozenset[str]:
-    """The variables that matching a pattern binds: of the least of two, neither."""
+    """The variables that matching a pattern binds: for the least of two, neither."""
     taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
     unknown = {name for tau in taus for name in tau.least_of or ()}
     return names(pattern) - unknown
 
 
 def matches(pattern: EventExpression, expression: EventExpression, binding: Binding) -> bool:
-    """The pattern fits at the root; what its variables stand for goes into `binding`."""
+    """Whether the pattern fits at the root; the expressions of its variables go into `binding`."""
     if isinstance(pattern, LawVariable):
         return binding.setdefault(pattern.name, expression) == expression
     if type(pattern) is not type(expression):

@@ -1,6 +1,6 @@
 """The full semantics on small streams (Definitions 9 and 10), to compare expressions.
 
-Not the reference: this one evaluates equal subexpressions once, and knows ticks, not rows.
+This is not the reference: it evaluates equal subexpressions once, and knows ticks, not rows.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A normal form by the laws: equal normal forms mean equivalent expressions.
+"""A normal form by the laws: expressions with equal normal forms are equivalent.
 
 An expression becomes a set of *terms*, its disjuncts (laws 7-11 and 19 bring `|` to the top; 1, 2
 and 4 make it a set). A term is a primitive, a conjunction (3, 5: in a fixed order) or a sequence
-(6: a list) of terms, restricted at most once (27), with one set of terms that must not occur in
-it (14-16). What a term says that holds of it anyway, because of a restriction or negation further
-out, is implicit (12, 13, 17, 18, 20, 21, 23-25).
+(6: a list) of terms, restricted at most once (27), with one set of terms that must not occur in it
+(14-16). A restriction or negation that follows from one further out is left out (12, 13, 17, 18,
+20, 21, 23-25).
 
 Each function is an operator of the algebra on normal forms and notes the laws that it used.
 """
@@ -30,7 +30,7 @@ from cereus.languages.algebra.tree import (
 )
 
 MOST_TERMS = 256
-"""Distributing can square the number of terms; beyond this there is no normal form."""
+"""With more terms there is no normal form: distributing can square their number."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ class Normaliser:
         return self.settled(replace(term, tau=_shorter(term.tau, tau)), None, frozenset())
 
     def settled(self, term: NormalTerm, tau: Tau | None, others: Terms) -> NormalTerm | None:
-        """The term where restriction τ and the negation of `others` hold further out, saying
-        nothing twice; None where it cannot occur."""
+        """The term where restriction τ and the negation of `others` hold further out, without
+        repeating them; None if it cannot occur."""
         inner = self.zero if term.kind is Primitive else _shorter(term.tau, tau)
         absent = self.loosened(term.without, inner)
         outer = self.loosened(others, inner)
@@ -189,7 +189,7 @@ class Normaliser:
         return settled
 
     def excludes(self, other: NormalTerm, term: NormalTerm) -> bool:
-        """`term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
+        """Whether `term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
         `other` is some of its parts."""
         same = (other.kind, other.parts, other.primitive) == (term.kind, term.parts, term.primitive)
         narrowed = same and other.without <= term.without and _at_least(other.tau, term.tau)
@@ -206,7 +206,7 @@ class Normaliser:
 
 
 def _contains(term: NormalTerm, other: NormalTerm) -> bool:
-    """All parts of `other` are among those of `term`, for a sequence side by side."""
+    """Whether all parts of `other` are among those of `term`; for a sequence, side by side."""
     if other.kind is not term.kind or term.kind is Primitive:
         return False
     if term.kind is Conjunction:
@@ -263,7 +263,7 @@ def _shorter(first: Tau | None, second: Tau | None) -> Tau | None:
 
 
 def _at_least(tau: Tau | None, other: Tau | None) -> bool:
-    """Restricting by τ as well as by `other` adds nothing."""
+    """Whether restricting by τ adds nothing to restricting by `other`."""
     return tau is None or (other is not None and tau_length(tau) >= tau_length(other))
 
 

@@ -1,8 +1,8 @@
-"""Rewriting an expression by the laws until its static bounds are lower.
+"""Rewrites an expression by the laws until its static bounds are lower.
 
-A best-first search that stops after a number of expressions among which none was cheaper. Its
-answer is never worse than what it was given in memory units, steps or bytes of state, and detects
-the same (start, end) pairs, because it is equivalent by the laws (Proposition 20).
+It is a best-first search that stops after a number of expressions among which none was cheaper. Its
+answer is never worse than the given expression in memory units, steps or bytes of state, and
+detects the same (start, end) pairs, because it is equivalent by the laws (Proposition 20).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from cereus.languages.algebra.rewriting import DirectedLaw, RewriteStep, law_lis
 from cereus.languages.algebra.tree import EventExpression, check, size
 
 PATIENCE = 8
-"""How many expressions are looked at in a row without finding a cheaper one, for each of its
-subexpressions."""
+"""How many expressions are examined in a row without finding a cheaper one, for each subexpression
+of the expression."""
 MOST_NODES = 150_000
-"""How many nodes the expressions that are looked at may have together: a bound for long ones."""
+"""The most nodes of all examined expressions together: a bound for long ones."""
 MOST_LOOKED_AT = 2 * MOST_NODES
-"""The same with those that were known already, as most are where one law can be applied in many
-places."""
+"""The same limit including expressions that were already known, as most are if one law can be
+applied in many places."""
 REPEATING = 15
 """Law 15 right to left, like every law whose right side is just A, only ever grows."""
 
@@ -105,8 +105,8 @@ def search(
     expression: EventExpression, *, values: bool, patience: int, chosen: tuple[DirectedLaw, ...]
 ) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
     """The expressions reached, each with the step that led to it and its cost. Cheap ones are
-    looked at first. It ends: whenever patience starts anew, the cost has gone down; and at
-    MOST_NODES and MOST_LOOKED_AT at the latest, with the cheapest one so far."""
+    examined first. The search ends: whenever patience starts again, the cost has gone down; and it
+    ends at MOST_NODES and MOST_LOOKED_AT at the latest, with the cheapest one so far."""
     came_by: dict[EventExpression, RewriteStep | None] = {expression: None}
     costs = {expression: cost(expression, values)}
     patience *= 10 + size(expression)
@@ -134,7 +134,8 @@ def search(
 
 
 def normalised(expression: EventExpression) -> Iterator[RewriteStep]:
-    """The step to the normal form: many small ones at once, which alone would not pay."""
+    """The step to the normal form: many small steps at once, which alone would not lower the
+    cost."""
     try:
         terms, used = normal_form(expression)
     except TooManyTermsError:

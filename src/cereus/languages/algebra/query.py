@@ -1,4 +1,4 @@
-"""The event algebra: an expression, its bounds, and how it is run as a query."""
+"""A compiled query of the event algebra: an expression and its bounds."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class AlgebraQuery(EventwiseQuery):
 
     @cached_property
     def bounds(self) -> Bounds:
-        """What detection costs at most, for each key."""
+        """The greatest cost of detection, for each key."""
         return bounds(self.expression, values=self.values)
 
     @property
@@ -85,7 +85,7 @@ class AlgebraQuery(EventwiseQuery):
     def _in_ticks(
         self, node: algebra.EventExpression, schema: pa.Schema
     ) -> algebra.EventExpression:
-        """With every duration in units of the time column."""
+        """The expression with every duration in units of the time column."""
         node = rebuild(node, lambda child: self._in_ticks(child, schema))
         if not isinstance(node, algebra.TemporalRestriction) or isinstance(node.tau, int):
             return node
@@ -147,7 +147,7 @@ class AlgebraQuery(EventwiseQuery):
         return detection_dot(self)
 
     def of(self, expression: algebra.EventExpression) -> AlgebraQuery:
-        """The same of another expression, as it is written, with the rows of the constituents."""
+        """The query of another expression, as it is written, with the rows of the constituents."""
         return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
 
     def words(self) -> str:
@@ -185,7 +185,7 @@ class AlgebraQuery(EventwiseQuery):
                 )
             return
         kind = None if schema is None else schema.field(self.stream.time).type
-        if kind is None or pa.types.is_null(kind):  # a file with nothing but a header
+        if kind is None or pa.types.is_null(kind):  # a file with only a header
             return
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             raise DataError(

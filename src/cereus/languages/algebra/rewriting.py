@@ -1,4 +1,4 @@
-"""Applying laws inside an expression, and remembering that one did."""
+"""Applies laws inside an expression, and remembers the steps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rules(laws: tuple[Law, ...] = LAWS) -> tuple[DirectedLaw, ...]:
 
 
 def places(expression: EventExpression) -> Iterator[tuple[Path, EventExpression]]:
-    """Every subexpression with the way to it, the root first."""
+    """Every subexpression with the path to it, the root first."""
     yield (), expression
     for index, child in enumerate(expression.children()):
         for path, node in places(child):

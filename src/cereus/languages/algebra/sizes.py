@@ -1,7 +1,7 @@
-"""How large the set variables and the instances of an expression can get (§4.3).
+"""Bounds the sizes of the set variables and the instances of an expression (§4.3).
 
-Everything here is a property of the expression alone. It is what makes the memory of detection
-known before the first event.
+Everything here is a property of the expression alone. So the memory of detection is known before
+the first event.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Sized:
     node: EventExpression
     operands: tuple[Sized, ...]
     set_size: int
-    """The largest |Sᵢ|: how many start times of partial detections can matter at once. Read off
-    the assignments of Fig. 5; Proposition 38 gives the coarser m - 1. Zero means that every
+    """The largest |Sᵢ|: how many start times of partial detections can matter at once. It follows
+    from the assignments of Fig. 5; Proposition 38 gives the coarser m - 1. Zero means that every
     instance is instantaneous."""
     constituents: int
     """The most primitive instances that one instance is made of."""
@@ -41,8 +41,8 @@ class Sized:
         return self.operands[1].set_size if isinstance(self.node, Sequence) else 0
 
     def postorder(self, inside: bool = False) -> Iterator[tuple[Sized, bool]]:
-        """E¹ … Eᵐ, each with whether it occurs within the right-hand side of a sequence: only
-        there the paper's model keeps Sᵢ (§4.4)."""
+        """E¹ … Eᵐ, each with whether it occurs within the right-hand side of a sequence: only there
+        the paper's model keeps Sᵢ (§4.4)."""
         for position, operand in enumerate(self.operands):
             right_of_sequence = isinstance(self.node, Sequence) and position == 1
             yield from operand.postorder(inside or right_of_sequence)

@@ -137,8 +137,8 @@ def on_one_event(condition: Expression | None) -> Expression | None:
 
 
 def to_text(expression: algebra.EventExpression) -> str:
-    """The text of an expression, with parentheses around every operand that has an operator of
-    its own, except the left one of an equal operator: `(A ; B)_2 - (P | T)`, `A | B | C`."""
+    """The text of an expression, with parentheses around every operand that has an operator, except
+    the left one of an equal operator: `(A ; B)_2 - (P | T)`, `A | B | C`."""
     match expression:
         case algebra.Primitive(name, condition):
             written = name if name == algebra.ANY_TYPE else literals.quote_name(name)

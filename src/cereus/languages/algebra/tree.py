@@ -1,8 +1,8 @@
 """The event algebra's expressions (Carlson and Lisper 2010, Definition 1).
 
-Nodes carry the paper's names. They compare by what they say; `span` (where the text stood) takes
-no part. Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` for `A;B`, and
-`A.within(2)` for `A` restricted to two ticks. `str()` gives the text; `lang.algebra_text` reads it.
+Nodes have the paper's names. They compare by meaning; `span` (the place in the text) is ignored.
+Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` for `A;B`, and `A.within(2)`
+for `A` restricted to two ticks. `str()` gives the text; `lang.algebra_text` reads it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MICROSECOND = timedelta(microseconds=1)
 ANY_TYPE = "*"
 HASH = "_hash"
 DEEPEST = 250
-"""How deep operators may be nested: what follows a tree down stays well within Python's stack."""
+"""The deepest nesting of operators: recursive functions stay well within Python's stack."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class EventExpression(Tree["EventExpression"]):
         return Sequence(self, other)
 
     def within(self, tau: Tau | str) -> TemporalRestriction:
-        """So many ticks, or a length of time: a timedelta, or a text, "5 seconds"."""
+        """The expression restricted to this many ticks, or to a length of time: a timedelta, or a
+        text, "5 seconds"."""
         if not isinstance(tau, int):
             tau = timedelta(microseconds=length_of(tau, "within"))
         return TemporalRestriction(self, tau)
@@ -151,7 +152,7 @@ def primitives(expression: EventExpression) -> tuple[Primitive, ...]:
 
 
 def restrictions(expression: EventExpression) -> tuple[Tau, ...]:
-    """Every τ of the expression, as often as it stands there."""
+    """Every τ of the expression, as often as it occurs."""
     return tuple(e.tau for e in expression.postorder() if isinstance(e, TemporalRestriction))
 
 
@@ -161,7 +162,7 @@ def tau_length(tau: Tau) -> int:
 
 
 def check(expression: EventExpression) -> None:
-    """Refuse what is well formed but cannot be worked with."""
+    """Refuse an expression that is well formed but cannot be handled."""
     _check_depth(expression)
     _check_one_measure(expression)
 
@@ -180,7 +181,7 @@ def _check_depth(expression: EventExpression) -> None:
 
 
 def _check_one_measure(expression: EventExpression) -> None:
-    """Ticks and durations live on different time lines: one expression uses one of them."""
+    """Check that an expression uses ticks or durations only: they are on different time lines."""
     first: TemporalRestriction | None = None
     for node in expression.postorder():
         if not isinstance(node, TemporalRestriction):

@@ -1,7 +1,7 @@
-"""CEQL put together in Python: pieces of a text that know how tightly they bind.
+"""Builds CEQL in Python: pieces of a text that know how tightly they bind.
 
-A builder prints as the text that it stands for, and is compiled as that text: whatever the
-language has can be built, parameters stay parameters, and errors show the text with a caret.
+A builder prints as the text that it stands for, and is compiled as that text. So the whole language
+can be built, parameters stay parameters, and errors show the text with a caret.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cereus.languages.ceql.print import CeqlLevel, counts_text
 from cereus.syntax.literals import duration_text, quote_name
 
 SAME = -1
-"""Of `times(3)`: at most as many as at least."""
+"""In `times(3)`: the most is the same as the least."""
 Length = str | timedelta
 Window = Length | int
 Gap = Length | tuple[Length | None, Length | None]
@@ -24,7 +24,7 @@ Gap = Length | tuple[Length | None, Length | None]
 
 
 class CeqlBuilder(ABC):
-    """A text of CEQL in the making."""
+    """A text of CEQL that is being built."""
 
     @property
     @abstractmethod
@@ -143,7 +143,7 @@ class Pattern(CeqlBuilder):
         return self._after("?")
 
     def negated(self) -> Pattern:
-        """`NOT(x)`: an event that is no x."""
+        """`NOT(x)`: an event that is not an x."""
         return Pattern(f"NOT({self.pattern_text})")
 
     def at_start(self) -> Pattern:
@@ -185,8 +185,8 @@ class Pattern(CeqlBuilder):
         return BuiltQuery(self).count()
 
     def within(self, window: Window) -> BuiltQuery:
-        """`WITHIN 5 minutes`; a number is a number of events. What is joined with more is a part
-        with a window of its own: `(x >> y).within("5 minutes") >> z`."""
+        """`WITHIN 5 minutes`; a number is a number of events. If the result is joined with more, it
+        is a part with its own window: `(x >> y).within("5 minutes") >> z`."""
         return BuiltQuery(self).within(window)
 
     def not_followed_by(self, event: Pattern, within: Length) -> BuiltQuery:
@@ -204,7 +204,7 @@ class Pattern(CeqlBuilder):
 
 @dataclass(frozen=True)
 class BuiltQuery(CeqlBuilder):
-    """A pattern with clauses. Every method gives a new one."""
+    """A pattern with clauses. Every method returns a new one."""
 
     pattern: Pattern
     selected: str = "*"
@@ -261,7 +261,7 @@ class BuiltQuery(CeqlBuilder):
         return _operand(self, "AND") & other
 
     def clause(self, text: str) -> BuiltQuery:
-        """One more clause as it is written: `CONSUME BY ANY`, `LIMIT 5`."""
+        """Add a clause as it is written: `CONSUME BY ANY`, `LIMIT 5`."""
         return replace(self, last=(*self.last, text))
 
 
@@ -286,7 +286,8 @@ def _path(column: str) -> str:
 
 
 Operand = Pattern | BuiltQuery
-"""What a pattern is joined with; a query that has nothing but a window is a part with one."""
+"""The operands of a pattern's operators; a query that has only a window is a part with that
+window."""
 
 
 def _operand(other: Any, sign: str) -> Pattern:

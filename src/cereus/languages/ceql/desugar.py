@@ -1,4 +1,4 @@
-"""Clauses that are short for others."""
+"""Rewrites clauses that are short for others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cereus.languages.ceql import tree as cel
 
 def desugared(query: cel.CeqlTree) -> cel.CeqlTree:
     """The query without AFTER MATCH SKIP PAST LAST EVENT: of the matches that are complete at an
-    event the one that NEXT prefers is taken, and evaluation begins anew after it. What contains
-    another match is preferred to it, so the choice is the same among those that MAX keeps."""
+    event, the one that NEXT prefers is taken, and evaluation begins again after it. A match that
+    contains another is preferred to it, so the choice is the same among those that MAX keeps."""
     if query.skip is not Skip.PAST_LAST:
         return query
     strategy, formula = query.strategy, query.formula

@@ -15,7 +15,7 @@ from cereus.stream import Stream
 
 
 def operands_of(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
-    """What AND joins, however it is nested."""
+    """The operands of AND, however it is nested."""
     if isinstance(predicate, cel.AllOf):
         for operand in predicate.operands:
             yield from operands_of(operand)
@@ -24,7 +24,7 @@ def operands_of(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
 
 
 def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
-    """The same, and what AND joins inside the conditions on one event."""
+    """Like `operands_of`, also of the ANDs inside the conditions on one event."""
     return tuple(part for operand in operands_of(predicate) for part in _split(operand))
 
 
@@ -35,7 +35,7 @@ def _split(predicate: cel.Predicate) -> Iterable[cel.Predicate]:
 
 
 def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expression]]:
-    """The conditions on single events: what they filter, the variable, the condition."""
+    """The conditions on single events: the part that each filters, the variable, the condition."""
     for node in formula.walk():
         if not isinstance(node, cel.Filter):
             continue
@@ -48,7 +48,7 @@ def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expressi
 def conditions_on_single_events(
     formula: cel.Formula,
 ) -> Iterator[tuple[cel.Type, ex.Expression]]:
-    """Conditions on a variable that one part of the pattern alone can hold, beside that part."""
+    """Conditions on a variable that only one part of the pattern can hold, with that part."""
     of = list(leaves(formula, frozenset()))
     for body, variable, condition in _local(formula):
         inside = [id(node) for node in body.walk()]
@@ -60,7 +60,7 @@ def conditions_on_single_events(
 def tests_of(
     unit: cel.Formula, query: cel.CeqlTree, stream: Stream, schema: pa.Schema | None
 ) -> Iterator[EventTest]:
-    """What an event passes that a part of the pattern takes."""
+    """The tests of the events that a part of the pattern takes."""
     formula, streams = query.formula, query.streams
     conditions = list(_local(formula))
     inside = [id(node) for node in unit.walk()]

@@ -1,8 +1,8 @@
-"""What stands after FILTER: from a parsed condition to predicates of `lang.cel`.
+"""Turns the condition after FILTER into predicates of `lang.cel`.
 
-A FILTER is parsed as one condition in which `A[…]` is a primary. Its AND, OR and NOT are then
-taken apart here, because `p OR q` is the OR of two filters (CEL paper, §4) while an OR inside
-`A[…]` is decided event by event.
+A FILTER is parsed as one condition in which `A[…]` is a primary. Its AND, OR and NOT are then taken
+apart here, because `p OR q` is the OR of two filters (CEL paper, §4) while an OR inside `A[…]` is
+decided event by event.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cereus.languages.ceql import tree as cel
 
 @dataclass(frozen=True)
 class Boxed(ex.Expression):
-    """`A[condition]`, until it is known where it stands."""
+    """`A[condition]`, before its place in the filter is known."""
 
     variable: str
     condition: ex.Expression
 
 
 def predicate(condition: ex.Expression, negated: bool = False) -> cel.Predicate:
-    """The predicate that a parsed FILTER means, under a NOT if `negated`."""
+    """The predicate of a parsed FILTER, under a NOT if `negated`."""
     condition = _of_stream(condition)
     if isinstance(condition, ex.Not):
         return predicate(condition.operand, not negated)
@@ -46,7 +46,7 @@ def _of_stream(condition: ex.Expression) -> ex.Expression:
 
 
 def _boxed(box: Boxed) -> ex.Expression:
-    """The condition inside `A[…]`, read of the events of A."""
+    """The condition inside `A[…]`, on the events of A."""
 
     def of_variable(node: ex.Expression) -> ex.Expression:
         if isinstance(node, Boxed):
@@ -78,7 +78,7 @@ def _plain(condition: ex.Expression) -> ex.Expression:
 
 
 def returned_value(value: ex.Expression) -> ex.Expression:
-    """Something in RETURN, whose attributes start with their variable."""
+    """A value in RETURN, whose attributes start with their variable."""
     if isinstance(value, ex.Attribute) and len(value.path) == 1:
         raise UnknownNameError(
             f"{value.name!r} is no value",

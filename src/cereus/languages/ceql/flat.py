@@ -37,7 +37,7 @@ def flattened(query: cel.CeqlTree, schema: pa.Schema) -> cel.CeqlTree:
 
 
 def _names(formula: cel.Formula) -> Iterator[str]:
-    """What single events are called: by AS, or else by their type."""
+    """The names of single events: given by AS, or else their type."""
     known = bound(formula)
     for node in formula.walk():
         if isinstance(node, cel.As) and node.variable in known:

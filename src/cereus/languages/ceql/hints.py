@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal
 
 _SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
 COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">=", "≤", "≥", "≠")
+SIGNS = re.compile(r"[-/.][\w./-]*")
 REPETITIONS = {
     "*": "+ is one or more; for none as well write A{0,}",
 }
@@ -42,6 +45,22 @@ def arrow(trouble: Trouble) -> str | None:
     if trouble.rest.startswith(("->", "=>", "→")):
         return "write ; for «later» and : for «immediately after»"
     return None
+
+
+def signs_in_a_type(trouble: Trouble) -> str | None:
+    """`login-failed`"""
+    rest = SIGNS.match(trouble.rest)
+    if rest is None or trouble.previous != "NAME" or not _after_event(trouble):
+        return None
+    return f'put a type with such signs in double quotes: "{trouble.before[-1]}{rest[0]}"'
+
+
+def second_where(trouble: Trouble) -> str | None:
+    """`WHERE SELL AS s ; BUY WHERE s.price > 3`, as SQL has it."""
+    types = [plain_terminal(token.type) for token in trouble.before]
+    if (trouble.unexpected or "").upper() != "WHERE" or "_WHERE" not in types:
+        return None
+    return "the pattern stands after WHERE, conditions after FILTER: SELL AS s FILTER s[price > 3]"
 
 
 def in_for_as(trouble: Trouble) -> str | None:
@@ -106,7 +125,7 @@ def condition_in_pattern(trouble: Trouble) -> str | None:
 
 
 def condition_for_pattern(trouble: Trouble) -> str | None:
-    """`WHERE amount > 5`, `WHERE SELL AND price = 3`: as SQL has it."""
+    """`WHERE amount > 5`, `WHERE SELL AND price = 3`, as in SQL."""
     types = [plain_terminal(token.type) for token in trouble.before]
     if "_WHERE" not in types or "_FILTER" in types:
         return None
@@ -155,6 +174,8 @@ HINTS: tuple[HintRule, ...] = (
     arrow,
     selected_attribute,
     missing_where,
+    signs_in_a_type,
+    second_where,
     in_for_as,
     group_by,
     clause_in_parentheses,

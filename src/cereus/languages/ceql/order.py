@@ -1,4 +1,4 @@
-"""In which order the events of a formula may be marked."""
+"""Finds the orders in which the events of a formula may be marked."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ class Order(NamedTuple):
         return frozenset(leaf.place for leaf in self.leaves if bits >> leaf.place & 1)
 
     def _places(self, name: str) -> int:
-        """Where events get a name, as bits."""
+        """The places where events get a name, as bits."""
         return _bits(leaf for leaf in self.leaves if name in leaf.label)
 
 
 def leaf_order(formula: cel.Formula) -> Order:
-    """Leaves and their order, as far as the formula's shape shows it (it errs on the safe side)."""
+    """The leaves and their order, as far as the shape of the formula shows it (it errs on the safe
+    side)."""
     counter = iter(range(10**9))
 
     def visit(node: cel.Formula) -> Order:
@@ -111,7 +112,8 @@ def _either(orders: list[Order]) -> Order:
 
 
 def _both(left: Order, right: Order, *, backward: bool) -> Order:
-    """Events of the right may come after those of the left, and the other way round."""
+    """The order where events of the right may come after those of the left, and the other way
+    round."""
     behind, before = _bits(right.leaves), _bits(left.leaves) if backward else 0
     after = {place: bits | behind for place, bits in left.after.items()}
     after |= {place: bits | before for place, bits in right.after.items()}

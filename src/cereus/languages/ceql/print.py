@@ -81,7 +81,7 @@ def _returned(each: Returned) -> str:
 
 
 def variable_text(variable: str) -> str:
-    """A variable's name where `S>R` may stand for the events of one stream."""
+    """The name of a variable; `S>R` may stand for the events of one stream."""
     stream, sign, event = variable.rpartition(">")
     if stream and event:
         return f"{quote_name(stream)}{sign}{quote_name(event)}"
@@ -156,7 +156,7 @@ def absence_text(node: cel.Without) -> str:
 
 
 def excluded_text(events: tuple[cel.Excluded, ...]) -> str:
-    """What stands after WITHOUT and UNTIL: a type, or what is in parentheses."""
+    """The text after WITHOUT and UNTIL: a type, or several kinds in parentheses."""
     if len(events) == 1:
         text = _excluded(events[0])
         return text if events[0] == cel.Excluded(events[0].event) else f"({text})"
@@ -228,7 +228,7 @@ def _operand(predicate: cel.Predicate) -> str:
 
 
 def _holds(condition: ex.Expression) -> str:
-    """`A[…]` where the condition is about single events of one variable, else as it stands."""
+    """`A[…]` if the condition is about single events of one variable, else the condition itself."""
     names = ex.variables(condition)
     if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
         return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"

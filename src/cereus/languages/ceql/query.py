@@ -1,4 +1,4 @@
-"""A CEQL query, compiled."""
+"""A compiled CEQL query."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class CeqlQuery(PatternQuery[Formula]):
         if self.query.select is not None or self.query.returned:
             return None  # one complex event may be many bindings
         if self.query.skip or self.query.unfollowed:
-            return None  # which matches are left out is known when they are listed
+            return None  # skipping is decided when matches are listed
         if any(choices(self.query.formula)):
-            return None  # strategies choose among what is listed
+            return None  # strategies choose among listed matches
         counting = self.replaced(query=replace(self.query, count=True))
         try:
             counting.plan(schema)

@@ -1,4 +1,4 @@
-"""Which names a formula binds, and whether a query mentions only those."""
+"""Finds the names that a formula binds, and checks that a query mentions only those."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 def bound(formula: cel.Formula) -> frozenset[str]:
     """The variables that have events in a match of `formula`: AS names, types R, and S>R.
 
-    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `knows`.
+    A type without a stream, `R`, also answers to `S>R` for every stream S; `knows` handles that.
     """
-    while isinstance(formula, cel.Filter):  # of which there may be a hundred around each other
+    while isinstance(formula, cel.Filter):  # a hundred of them may be nested
         formula = formula.body
     match formula:
         case cel.Type("*"):
@@ -50,14 +50,14 @@ def bound(formula: cel.Formula) -> frozenset[str]:
 
 
 def _names_bound_by(node: cel.Formula) -> frozenset[str]:
-    """The names that this one node binds, whatever becomes of them further out."""
+    """The names that this one node binds, whatever the nodes around it do."""
     if isinstance(node, cel.As):
         return frozenset((node.variable,))
     return bound(node) if isinstance(node, cel.Type) else frozenset()
 
 
 class Everywhere(NamedTuple):
-    """The names of a whole formula: in its parts, and of what must not occur."""
+    """The names of a whole formula: in its parts, and of events that must not occur."""
 
     names: frozenset[str]
     absent: frozenset[str]
@@ -78,7 +78,7 @@ def _names_of(event: cel.Excluded) -> frozenset[str]:
 
 
 def check_names(query: cel.CeqlTree) -> None:
-    """Raise where a query mentions a variable or a stream that is not there."""
+    """Refuse a query that mentions an unknown variable or stream."""
     check_counts(query.formula)
     everywhere = Everywhere.of(query.formula)
     for formula in query.formula.walk():
@@ -94,7 +94,7 @@ def check_names(query: cel.CeqlTree) -> None:
 
 
 def _check_unfollowed(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
-    """What must not follow is compared with variables that hold one event."""
+    """Check that what must not follow is compared only with variables that hold one event."""
     if query.unfollowed is None:
         return
     for event in query.unfollowed.events:
@@ -111,7 +111,7 @@ def _check_unfollowed(query: cel.CeqlTree, names: frozenset[str], everywhere: Ev
 
 
 def _check_skip(query: cel.CeqlTree) -> None:
-    """Skipping and waiting decide what becomes of matches: nothing else may decide it too."""
+    """Check that nothing else decides about matches where skipping or waiting does."""
     clauses = {
         "WITH TIMEOUTS": query.timeouts,
         "NOT FOLLOWED BY": query.unfollowed is not None,
@@ -124,7 +124,7 @@ def _check_skip(query: cel.CeqlTree) -> None:
     others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
     others["LIMIT"] = query.limit is not None and not query.timeouts
     others |= dict.fromkeys(more, True)
-    # which of them SELECT shows nothing of is not known when matches are taken
+    # when matches are taken, it is not known which of them SELECT shows nothing of
     others["a list after SELECT"] = query.skip is Skip.TO_NEXT and query.select is not None
     for title in (title for title, given in others.items() if given):
         raise RefusedError(
@@ -135,7 +135,8 @@ def _check_skip(query: cel.CeqlTree) -> None:
 
 
 def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
-    """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
+    """Check that RETURN reads bound variables, and only aggregates of one that may hold several
+    events."""
     if not query.returned:
         return
     if query.count:
@@ -193,7 +194,8 @@ def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: E
 def _check_excluded(
     event: cel.Excluded, names: frozenset[str], streams: tuple[str, ...], everywhere: Everywhere
 ) -> None:
-    """Its conditions are about the event, and about events of the pattern it must not occur in."""
+    """Check that its conditions are about the event, or about events of the pattern it must not
+    occur in."""
     _check_formula(event.event, streams, everywhere)
     if event.predicate is None:
         return
@@ -234,7 +236,8 @@ def _check_negated_filter(
     streams: tuple[str, ...],
     everywhere: Everywhere,
 ) -> None:
-    """A filter inside NOT mentions its own event only; other variables are not known there."""
+    """Check that a filter inside NOT mentions only its own event; other variables are not known
+    there."""
     inside = bound(body)
     for name, span in mentioned(predicate):
         if name in everywhere.names and not knows(name, inside, streams):

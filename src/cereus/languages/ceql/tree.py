@@ -15,16 +15,16 @@ from cereus.syntax.tree import Node, Tree
 
 @dataclass(frozen=True)
 class Predicate(Node):
-    """What stands after FILTER."""
+    """The condition after FILTER."""
 
 
 @dataclass(frozen=True)
 class Holds(Predicate):
-    """A condition that is true of every combination of events of the variables it mentions.
+    """A condition that must be true for every combination of events of the variables it mentions.
 
-    `A[price > 3]` is kept as `A.price > 3`: its attributes carry the variable `A`. A condition
-    that mentions one variable is unary (local); with several it is a correlation. The variable
-    of a filter on one stream's events, `S1>BUY[…]`, is named `S1>BUY`.
+    `A[price > 3]` is kept as `A.price > 3`: its attributes carry the variable `A`. A condition that
+    mentions one variable is unary (local); with several it is a correlation. The variable of a
+    filter on one stream's events, `S1>BUY[…]`, is named `S1>BUY`.
     """
 
     condition: Expression
@@ -72,7 +72,7 @@ class Formula(Tree["Formula"], PatternTree):
         return Optional(self)
 
     def with_parts(self, **parts: Formula | tuple[Formula, ...]) -> Self:
-        """The same formula with these in place of its own; itself, where they are its own."""
+        """The same formula with other parts; the formula itself if they are its own."""
         for name, part in parts.items():
             if getattr(self, name) is not part:
                 return replace(self, **parts)  # type: ignore[arg-type]
@@ -141,22 +141,22 @@ class GapLength(Node):
 
 @dataclass(frozen=True)
 class Repeated(Formula):
-    """`φ{2}`, `φ{2,}`, `φ{2,5}`: so many rounds of φ, one after the other, `least` at the fewest
-    and `most` (None: any number); `φ:{2,5}`, contiguous rounds. `φ{2,3}` is
-    `(φ ; φ) OR (φ ; φ ; φ)`, and every round is a scope of its own."""
+    """`φ{2}`, `φ{2,}`, `φ{2,5}`: `least` to `most` rounds of φ, one after the other (None: any
+    number); `φ:{2,5}`, contiguous rounds. `φ{2,3}` is `(φ ; φ) OR (φ ; φ ; φ)`, and every round is
+    a separate scope."""
 
     body: Formula
     least: int
     most: int | None
     contiguous: bool = False
     gap: GapLength | None = None
-    """How long after the round before each of the others begins."""
+    """The time from one round to the next."""
 
 
 @dataclass(frozen=True)
 class Gapped(Formula):
-    """`φ ;[5 minutes] ψ`, `φ :[1 minute..5 minutes] ψ`: ψ's first event comes so long after the
-    last one of φ (ours)."""
+    """`φ ;[5 minutes] ψ`, `φ :[1 minute..5 minutes] ψ`: ψ's first event comes within this distance
+    after the last one of φ (ours)."""
 
     left: Formula
     right: Formula
@@ -166,7 +166,7 @@ class Gapped(Formula):
 
 @dataclass(frozen=True)
 class Within(Formula):
-    """`(φ) WITHIN 5 minutes`: every event of φ so near to its first one (ours)."""
+    """`(φ) WITHIN 5 minutes`: every event of φ is within this distance of its first one (ours)."""
 
     body: Formula
     window: Window
@@ -206,8 +206,8 @@ class Unless(Formula):
 
 @dataclass(frozen=True)
 class Excluded(Node):
-    """One kind of events that must not occur: a type, its names, what is true of such an event.
-    Conditions may mention variables of the pattern that it must not occur in."""
+    """One kind of events that must not occur: a type, its names, its conditions. Conditions may
+    mention variables of the pattern that it must not occur in."""
 
     event: Type
     names: tuple[str, ...] = ()
@@ -239,8 +239,8 @@ class Project(Formula):
 
 @dataclass(frozen=True)
 class Not(Formula):
-    """`NOT(A FILTER A[…])` as CORE has it: one event that is not such an A. It takes its place
-    in the stream (contiguity sees it) but is marked by no variable.
+    """`NOT(A FILTER A[…])` as in CORE: one event that is not such an A. It takes its place in the
+    stream (contiguity sees it) but is marked by no variable.
 
     The body is a Type, possibly under AS and FILTERs that mention only its own variables.
     """

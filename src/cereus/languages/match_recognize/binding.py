@@ -1,4 +1,4 @@
-"""A clause and the columns of its table: names are found, kinds are checked.
+"""Binds a clause to the columns of its table: names are found, kinds are checked.
 
 A bound expression is a `Formula`: an ordinary expression over its *leaves*, each of which is a
 value at a place, an aggregate or the match number. Evaluators compute the leaves in their own way
@@ -32,7 +32,7 @@ from cereus.syntax.parsing import located
 
 LABEL = "CLASSIFIER()"
 NUMBER = "MATCH_NUMBER()"
-"""Columns that expressions of one row read beside those of the table."""
+"""Columns that expressions of one row read in addition to those of the table."""
 
 TYPES = {
     Kind.NUMBER: pa.float64(),
@@ -50,7 +50,7 @@ NEEDED = {
     **dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN),
     "string_agg": Kind.STRING,
 }
-"""What aggregates take, where not everything."""
+"""The kinds that aggregates accept, if not all."""
 
 Leaf = values.At | values.Over | values.Number
 
@@ -64,7 +64,7 @@ class Formula:
 
     @property
     def bare(self) -> Leaf | None:
-        """The leaf that is all of the formula."""
+        """The leaf, if the formula is nothing else."""
         return self.leaves[0] if self.expression == attribute(0) else None
 
 
@@ -88,7 +88,8 @@ class Bound:
     _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def once(self, what: str, make: Callable[[], T]) -> T:
-        """What follows from the clause and its conditions alone, made when it is first needed."""
+        """Something that follows from the clause and its conditions alone; it is made when it is
+        first needed."""
         if what not in self._known:
             self._known[what] = make()
         return cast(T, self._known[what])
@@ -101,7 +102,7 @@ class Bound:
 
 
 def bound(clause: tree.Clause, schema: pa.Schema) -> Bound:
-    """Find and check everything that the clause says about the table."""
+    """Bind and check everything that the clause says about the table."""
     try:
         binder = _Binder(schema)
         order = tuple(replace(each, path=(binder.top(each),)) for each in clause.order)
@@ -214,7 +215,7 @@ class _Binder:
         return Formula(expression, every)
 
     def checked(self, expression: ex.Expression, leaves: tuple[Leaf, ...]) -> Kind:
-        """The kind of an expression; what is wrong with a leaf is said of its column."""
+        """The kind of an expression. Errors about a leaf name its column."""
         try:
             return check(expression, self.leaf_schema(leaves), None, None)
         except ConditionTypeError as error:
@@ -283,13 +284,13 @@ class _Binder:
         return type_
 
     def row_type(self, argument: ex.Expression) -> pa.DataType:
-        """The type of a column; of other expressions of one row, a type of the same kind."""
+        """The type of a column; for other expressions of one row, a type of the same kind."""
         if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
             return self.row_schema.field(argument.path[0]).type
         return TYPES[check(argument, self.row_schema, None, None)]
 
     def ordered(self, function: str, argument: ex.Expression) -> None:
-        """Refuse what has no order."""
+        """Refuse an argument that has no order."""
         if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
             type_ = self.row_schema.field(argument.path[0]).type
             if pa.types.is_nested(type_):
@@ -301,7 +302,8 @@ class _Binder:
 
 
 def _with_columns(text: str, leaves: tuple[Leaf, ...]) -> str:
-    """What is said of a leaf, said of its column: leaves are columns named by their numbers."""
+    """An error about a leaf, as an error about its column: leaves are columns named by their
+    numbers."""
 
     def column(number: re.Match[str]) -> str:
         place = int(number[2])
@@ -314,7 +316,7 @@ def _with_columns(text: str, leaves: tuple[Leaf, ...]) -> str:
 
 
 def _by_lower_case(names: list[str]) -> dict[str, str]:
-    """SQL's names differ by more than case."""
+    """The names by their lower case. Names that differ only in case are refused."""
     by_name: dict[str, str] = {}
     for name in names:
         if name.lower() in by_name:

@@ -1,7 +1,6 @@
 """Lists and maps: aggregates that collect values, and functions that take some out again.
 
-They are values of Python, and computed match by match: what they are for is a look into a match,
-not speed.
+They are Python values, computed match by match: they serve to look into a match, not for speed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ TAKEN: dict[str, tuple[int, ...]] = {
     "map_keys": (0,),
     "map_values": (0,),
 }
-"""Functions of a list or a map, and how many literals they take beside it."""
+"""Functions of a list or a map, and how many literals they take with it."""
 OF_MAPS = frozenset(("element_at", "cardinality", "map_keys", "map_values"))
 OF_LISTS = frozenset(TAKEN) - {"map_keys", "map_values"}
 
@@ -41,7 +40,7 @@ OF_LISTS = frozenset(TAKEN) - {"map_keys", "map_values"}
 
 
 def collected(function: str, columns: Sequence[Sequence[Any]]) -> Any:
-    """The list or map of some rows; None where there is nothing to put into it."""
+    """The list or map of some rows; None if it would be empty."""
     values = columns[0]
     match function:
         case "array_agg":
@@ -67,7 +66,7 @@ def collected(function: str, columns: Sequence[Sequence[Any]]) -> Any:
 
 
 def taken(function: str, collection: Any, given: Sequence[Any]) -> Any:
-    """What a function of `TAKEN` finds in a list or a map; None in none."""
+    """The result of a function of `TAKEN` on a list or a map; None for None."""
     return None if collection is None else _TAKE[function](collection, *given)
 
 

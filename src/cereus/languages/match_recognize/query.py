@@ -1,4 +1,4 @@
-"""A clause, compiled: how it is checked, run and explained."""
+"""A compiled clause: how it is checked, run and explained."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WHY = {
 
 
 MOST_SCHEMAS = 8
-"""Of so many the clause is kept as it was bound to them."""
+"""A clause keeps its bound form for this many schemas."""
 
 
 class MatchRecognizeQuery(EventwiseQuery):
@@ -98,7 +98,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Only the form that `anatomy` makes shows the rows of each variable."""
+        """The variables whose rows a result has: only the form that `anatomy` makes has any."""
         return self.returned[1:] if self._shows_rows else ()
 
     @property
@@ -110,8 +110,17 @@ class MatchRecognizeQuery(EventwiseQuery):
         return self.returned
 
     @property
+    def may_be_empty(self) -> bool:
+        """A match may have no row at all."""
+        return any(DONE in moves for moves in self.automaton.begin)
+
+    @property
+    def has_several_rows(self) -> bool:
+        return self.clause.rows is not tree.Rows.ONE
+
+    @property
     def counts_events(self) -> bool:
-        return True  # a row that satisfies no condition ends a match all the same
+        return True  # a row that satisfies no condition still ends a match
 
     @property
     def row_columns(self) -> dict[str, str]:
@@ -155,7 +164,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         return ()
 
-    most_parts = 300  # all conditions on single rows are put to the rows at once
+    most_parts = 300  # all conditions on single rows are evaluated together
 
     def part_count(self, schema: pa.Schema | None = None) -> int:
         variables = sum(isinstance(part, tree.Variable) for part in self.clause.pattern.walk())
@@ -200,7 +209,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @kept
     def _over(self, schema: pa.Schema) -> tuple[Bound, Path]:
-        """The clause over the columns that it reads, and what matches it there."""
+        """The clause bound to the columns that it reads, and the way to match it."""
         over = self._checked(pa.schema([f.with_type(plain_type(f.type)) for f in schema]))
         needed = {path[0] for path in self.columns(schema)}
         fields = [field for field in over.schema if field.name in needed] or [over.schema.field(0)]
@@ -208,7 +217,8 @@ class MatchRecognizeQuery(EventwiseQuery):
         return over, self.path(over)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The automaton and what belongs to a schema are made again where they are needed."""
+        """The state without the automaton and all that belongs to a schema; they are made again
+        when needed."""
         state = {n: value for n, value in super().__getstate__().items() if n != "automaton"}
         return {**state, "_bounds": {}}
 
@@ -223,7 +233,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def _is_searched(self) -> bool:
-        """Whether runs are tried in Python; exactly so, once the columns are known."""
+        """Whether runs are tried in Python. The answer is exact once the columns are known."""
         if self._bounds:
             return any(self.path(over) is Path.SEARCH for over in self._bounds.values())
         return is_searched(self.clause, self.automaton)
@@ -314,7 +324,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         yield f"live, the rows of each partition until no match can have them, {ends}"
 
     def of(self, clause: Clause) -> MatchRecognizeQuery:
-        """The same with another clause."""
+        """A copy with another clause."""
         return MatchRecognizeQuery(clause, self.stream, self.limits)
 
     def words(self) -> str:
@@ -325,7 +335,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return anatomy(self, schema)
 
     def event_rows(self, results: pa.RecordBatch) -> pa.Array:
-        """The measure that `anatomy` adds, where it is there."""
+        """The rows in the measure that `anatomy` adds, if there is one."""
         if not self._shows_rows:
             return super().event_rows(results)
         rows = results.column(POSITIONS)
@@ -340,7 +350,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
 
 def _is_fixed(kind: pa.DataType) -> bool:
-    """Whether all values of a type take the same room."""
+    """Whether all values of a type have the same size."""
     return bool(pa.types.is_primitive(kind))
 
 

@@ -1,8 +1,8 @@
-"""MATCH_RECOGNIZE clauses inside SQL statements.
+"""Finds MATCH_RECOGNIZE clauses inside SQL statements.
 
-A clause and the table before it are replaced by the name of a table that holds the clause's
-result; all else of the statement is left to the engine that runs it. Strings, quoted names,
-comments and parentheses are respected; nothing more of SQL needs to be understood.
+A clause and the table before it are replaced by the name of a table that holds the clause's result;
+the engine that runs the statement sees the rest unchanged. Strings, quoted names, comments and
+parentheses are respected; nothing more of SQL needs to be understood.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 MOST_TOKENS = 250_000
-"""How many words and signs a statement may have."""
+"""The most words and signs of a statement."""
 MOST_READ = 2_000_000
-"""And how many may be read, once more for every clause around another."""
+"""The most words and signs that may be read; those inside nested clauses are read several times."""
 BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
 """Words that stand right before a table."""
 BEHIND_ORDER = frozenset(("MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"))
@@ -69,7 +69,7 @@ NO_ALIAS = frozenset(
         "SELECT",
     ]
 )
-"""Words behind a clause that are not its alias."""
+"""Words after a clause that are not its alias."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,14 @@ def tokens(text: str) -> list[Token]:
                 f"this {match.group()} is never closed",
                 text=text,
                 span=match.span(),
-                hint="write */ behind a comment, $$ behind a text",
+                hint="write */ after a comment, $$ after a text",
             )
         if kind == "sign" and match.group() in "'\"`":
             raise QuerySyntaxError(
                 "this quote is never closed",
                 text=text,
                 span=(match.start(), match.start() + 1),
-                hint="put the same quote behind the text",
+                hint="put the same quote after the text",
             )
         if kind != "space":
             words.append(Token(kind, match.group(), match.start()))
@@ -157,7 +157,7 @@ def rewritten(text: str, replace: Callable[[Embedded], str]) -> str:
 
 
 def _apart(embedded: Iterable[Embedded]) -> Iterator[Embedded]:
-    """Those that are not inside the one before."""
+    """The clauses that are not inside the one before."""
     end = 0
     for each in embedded:
         if each.span[0] >= end:
@@ -201,7 +201,7 @@ def _table_start(text: str, words: list[Token], at: int, levels: Levels) -> int:
         first = levels.opening.get(first - 1, first - 1)
     if first == at:
         raise QuerySyntaxError(
-            "MATCH_RECOGNIZE stands behind a table",
+            "MATCH_RECOGNIZE must follow a table",
             text=text,
             span=(words[at].start, words[at].end),
             hint="write FROM trades MATCH_RECOGNIZE ( … )",
@@ -210,8 +210,8 @@ def _table_start(text: str, words: list[Token], at: int, levels: Levels) -> int:
 
 
 def _table_name(table: list[Token]) -> str:
-    """The name that the columns of a table go by: its alias, or the last part of its own name;
-    "" for a subquery without an alias."""
+    """The name before the columns of a table: its alias, or the last part of its own name; "" for a
+    subquery without an alias."""
     names = [Token("sign", "", 0)]  # those outside of parentheses
     depth = 0
     for token in table:
@@ -222,7 +222,7 @@ def _table_name(table: list[Token]) -> str:
 
 
 def _without_table(text: str, clause: list[Token], table: str) -> str:
-    """The clause's text, whose PARTITION BY and ORDER BY name columns without their table."""
+    """The text of the clause, where PARTITION BY and ORDER BY name columns without their table."""
     start = clause[0].start
     written = text[start : clause[-1].end]
     sorts = False
@@ -281,8 +281,8 @@ def _common_tables(text: str, words: list[Token], before: int, levels: Levels) -
 
 @dataclass(frozen=True)
 class Levels:
-    """Of each token the first one inside the parentheses around it, of that the one around these,
-    and of each `)` its `(`."""
+    """For each token, the first one inside the parentheses around it; for that, the one around
+    these; and for each `)` its `(`."""
 
     inside: list[int]
     outer: dict[int, int]
@@ -324,7 +324,7 @@ def _alias_columns(text: str, words: list[Token], at: int) -> int | None:
 
 
 def check_alias(embedded: Embedded, columns: int) -> None:
-    """The alias of a clause names all of its columns, or none."""
+    """Check that the alias of a clause names all of its columns, or none."""
     if embedded.columns is not None and embedded.columns != columns:
         raise RefusedError(
             f"the alias names {embedded.columns} columns, and the clause emits {columns}",

@@ -57,7 +57,7 @@ def parse_only(text: str, params: Mapping[str, Any] | None = None) -> tree.Claus
 Part = tuple[str, Any]
 """A field of the clause, and its value."""
 Test = Callable[[ex.Expression], ex.Expression]
-"""What stands behind an operand."""
+"""A function that adds what stands after an operand."""
 
 
 class _Texts(Conditions):
@@ -209,7 +209,8 @@ class _Texts(Conditions):
         return type_, sizes
 
     def cast(self, meta: Meta, operand: ex.Expression, type_: Any) -> ex.Expression:
-        """Decimals are computed as doubles, rounded to their digits; other sizes say nothing."""
+        """A cast. Decimals are computed as doubles, rounded to their digits; other sizes mean
+        nothing."""
         name, sizes = type_ if isinstance(type_, tuple) else (type_, ())
         if name.lower() not in ("decimal", "numeric"):
             return super().cast(meta, operand, name)
@@ -272,7 +273,7 @@ def _truth(truth: Token, *, negated: bool) -> Test:
 
 
 def _distinct(left: ex.Expression, right: ex.Expression) -> ex.Expression:
-    """Two values differ; null is a value that equals itself."""
+    """Whether two values differ; null is a value that equals itself."""
     one = ex.And((ex.IsNull(left), ex.Not(ex.IsNull(right))))
     other = ex.And((ex.Not(ex.IsNull(left)), ex.IsNull(right)))
     differ = ex.Call("coalesce", (ex.Comparison("!=", left, right), ex.Literal(False)))

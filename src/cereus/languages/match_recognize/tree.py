@@ -53,7 +53,7 @@ class Concatenation(Pattern):
 
 @dataclass(frozen=True)
 class Alternation(Pattern):
-    """All matches of a part are preferred to those of the parts behind it."""
+    """A choice: all matches of a part are preferred to those of the later parts."""
 
     parts: tuple[Pattern, ...]
 
@@ -92,8 +92,8 @@ class Semantics(StrEnum):
 
 @dataclass(frozen=True)
 class Step(ex.Expression):
-    """`PREV(e, n)`, `NEXT`, `FIRST`, `LAST`; `function` is the upper-case name. An offset that is
-    no number was refused."""
+    """`PREV(e, n)`, `NEXT`, `FIRST`, `LAST`; `function` is the upper-case name. The offset is a
+    number."""
 
     function: str
     argument: ex.Expression
@@ -189,7 +189,7 @@ ARGUMENTS = {
     "listagg": (1, 2),
     "percentile": (2, 2),
 }
-"""The least and most arguments of those that do not take one."""
+"""The least and most arguments of functions that do not take exactly one."""
 SYNONYMS = {
     "substring": "substr",
     "char_length": "length",
@@ -201,8 +201,10 @@ SYNONYMS = {
     "regexp_like": "regexp",
     "to_unixtime": "epoch",
 }
-"""Functions of one row that SQL calls otherwise."""
+"""Functions of one row that have another name in SQL."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
+OTHER_STEPS = {"LAG": "PREV", "LEAD": "NEXT"}
+"""What Snowflake calls them."""
 
 
 # ---------------------------------------------------------------- the clause
@@ -296,7 +298,7 @@ class Clause:
 
     @cached_property
     def _variables(self) -> tuple[str, ...]:
-        """Kept, as whatever is worked out for a clause asks for them."""
+        """The variables, cached since everything that is made for a clause needs them."""
         names = (node.name for node in self.pattern.walk() if isinstance(node, Variable))
         return tuple(dict.fromkeys(names))
 
@@ -311,8 +313,8 @@ class Clause:
 
 
 def remembers_keys(clause: Clause) -> bool:
-    """Whether what comes next of a key depends on all that came before: on the row before it, on
-    the number of matches, or on its being the first."""
+    """Whether the later results of a key depend on all that came before: on the row before, on the
+    number of matches, or on a row being the first."""
     if any(isinstance(node, PartitionStart) for node in clause.pattern.walk()):
         return True
     written = [each.value for each in clause.measures] + [each.condition for each in clause.define]

@@ -1,6 +1,6 @@
 """Expressions as they are computed: every reference to rows says which row, or which rows.
 
-`a.x`, `LAST(a.x)` and `FINAL LAST(a.x, 0)` differ only in their place. Below `At` and `Over` stand
+`a.x`, `LAST(a.x)` and `FINAL LAST(a.x, 0)` differ only in their place. Below `At` and `Over` are
 expressions of one row; attributes there have no variable.
 """
 
@@ -38,7 +38,7 @@ class At(ex.Expression):
 
 @dataclass(frozen=True)
 class Then:
-    """What is taken out of a list or a map, as `element_at(…, 1)` does."""
+    """The value that is taken out of a list or a map, as `element_at(…, 1)` does."""
 
     function: str
     arguments: tuple[ex.Literal, ...] = ()
@@ -50,9 +50,9 @@ class Then:
 
 @dataclass(frozen=True)
 class Over(ex.Expression):
-    """An aggregate over the rows of a variable, up to the current row or over the match.
-    Without an argument, rows are counted. `more` are what `max_by` compares, and separators.
-    `then` says what is taken out of the lists and maps that some aggregates make."""
+    """An aggregate over the rows of a variable, up to the current row or over the match. Without an
+    argument, rows are counted. `more` are the values that `max_by` compares, and separators. `then`
+    says what is taken out of the lists and maps that some aggregates make."""
 
     function: str
     argument: ex.Expression | None

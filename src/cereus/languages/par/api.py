@@ -119,7 +119,7 @@ def compile(
     limits: Limits | None = None,
     params: Params | None = None,
 ) -> Query:
-    """The query of a text or a program. Of the limits it has `states`, those of the machine."""
+    """The query of a text or a program. Of the limits it uses `states`, those of the machine."""
     return query.compile(
         source, dialect="par", stream=stream, schema=schema, limits=limits, params=params
     )
@@ -135,8 +135,8 @@ def machine(program: Program | str, *, minimal: bool = True) -> Machine:
 
 
 def dead_outputs(program: Program | str) -> frozenset[str]:
-    """The outputs that no input brings about, as B in `repeat a[A] ; b[B]`: most likely a
-    mistake in the program."""
+    """The outputs that no input produces, as B in `repeat a[A] ; b[B]`: most likely a mistake in
+    the program."""
     program = program_of(program)
     written = (node.names for node in program.walk() if isinstance(node, tree.Output))
     live = frozenset[str]().union(*from_program(program).output_sets)
@@ -181,7 +181,7 @@ def transition(
 
 
 def run(program: Program | Machine | str, events: Iterable[str | None]) -> list[Observation]:
-    """What a program shows at each event, for trying it out.
+    """The observations of a program at each event, for trying it out.
 
     An event is a type, `"BUY"`, or a type and the condition that holds, `"BUY(price > 10)"`, or
     None for an event that satisfies no atom.

@@ -1,11 +1,11 @@
-"""Are two programs the same? Decided, with a shortest input on which they differ.
+"""Decides whether two programs are the same, with a shortest input on which they differ.
 
 Bisimilarity (Definition 6) is equality of behaviour; output equivalence (Definition 7) looks at
 outputs alone. Both are decided by walking the two sides together, breadth first, over the input
 symbols on which the two current states depend. Pairs that are already known to be equal, also by
 symmetry and transitivity, are not walked again (Hopcroft and Karp). That keeps the witness
-shortest: if a pair follows from pairs seen before, and some input tells it apart, the same input
-tells one of those apart, and they were no deeper.
+shortest: if a pair follows from pairs seen before, and some input distinguishes it, the same input
+distinguishes one of those, and they were no deeper.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ State = Hashable
 
 
 class System(Protocol):
-    """Something that steps: a program by its derivatives, a machine by its tables."""
+    """Something that makes steps: a program by its derivatives, a machine by its tables."""
 
     @property
     def start(self) -> State: ...

@@ -1,4 +1,5 @@
-"""PAR programs over Arrow batches: events → letters → classes of the machine → one lookup each."""
+"""Runs PAR programs over Arrow batches: events → letters → classes of the machine → one lookup
+each."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class ReactiveExecutor(EventwiseExecutor):
         keep: tuple[str, ...] = (),
         row_numbers: Ints | None = None,
     ) -> None:
-        # in the order of time: a key's state is looked up, which costs less than grouping events
+        # in the order of time: looking up the state of a key costs less than grouping events
         keys = tuple((name,) for name in stream.keys)
         reading = Reading(tuple(tests), stream, keys, grouped=False)
         reader = BatchReader(reading, schema, row_numbers=row_numbers)
@@ -76,7 +77,7 @@ class ReactiveExecutor(EventwiseExecutor):
         return self.runner.feed(classes, np.zeros(1, np.int64), self.states)
 
     def _class_of_letter(self) -> Codes:
-        """The machine's class of every letter seen so far, by its number."""
+        """The machine's class for every letter seen so far, by its number."""
         letters = list(self.reader.known)
         if len(letters) > len(self._classes):
             new = [self.machine.class_of[letter] for letter in letters[len(self._classes) :]]
@@ -104,8 +105,8 @@ class ReactiveExecutor(EventwiseExecutor):
         return Sharing(self.readers, lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
 
     def _forget_keys(self) -> int:
-        """Forget the keys whose program is where that of a new one begins; the others are numbered
-        anew. That events of a forgotten key come in the order of time is not checked any more."""
+        """Forget the keys whose program is in its initial state, and renumber the others. The order
+        of time is no longer checked for events of a forgotten key."""
         kept = np.flatnonzero(self.states[: len(self.reader.substreams)])
         self.reader.keep(kept)
         self.states = longer(self.states[kept], 1, 0)

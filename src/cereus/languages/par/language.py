@@ -50,7 +50,8 @@ class Par(Language):
         return ParQuery(tree, stream, text, limits)
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
-        """Programs with the same outputs are the same to whoever is notified."""
+        """Whether two programs have the same outputs: then they are the same to whoever is
+        notified."""
         from cereus.languages.par.bisimilarity import compare
         from cereus.languages.par.text import parse
 

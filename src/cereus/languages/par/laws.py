@@ -1,8 +1,8 @@
-"""Equations between PAR programs: each holds for all programs put for its letters.
+"""Equations between PAR programs: each holds for all programs in place of its letters.
 
-`x y z` stand for programs, `a` for an atom, `A B` for sets of outputs. The first eight are
-those of the paper's §6. The others are ours, and were found by asking the decision procedure; the
-tests ask it again, for every law.
+`x y z` stand for programs, `a` for an atom, `A B` for sets of outputs. The first eight are those of
+the paper's §6. The others are ours; the decision procedure found them, and the tests check every
+law with it again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cereus.syntax.tree import rebuild
 
 PROGRAMS = frozenset("xyz")
 MOST_SUBSETS = 5
-"""Selections of more operands than this are matched by one or two operands only."""
+"""A selection of more operands than this is matched by one or two operands only."""
 
 Parts = tuple[Program, ...]
 Bindings = Mapping[str, Program | frozenset[str]]
@@ -27,7 +27,7 @@ Bindings = Mapping[str, Program | frozenset[str]]
 
 @dataclass(frozen=True)
 class Law:
-    """`left = right`, for all programs put for its letters."""
+    """`left = right`, for all programs in place of its letters."""
 
     name: str
     equation: str
@@ -39,7 +39,8 @@ class Law:
 
     @cached_property
     def directions(self) -> tuple[tuple[Program, Program], ...]:
-        """The ways to use the law: not from a bare letter, not to letters out of nowhere."""
+        """The directions in which the law can be used: not from a bare letter, and not to letters
+        that the other side does not have."""
         return tuple(
             (source, target)
             for source, target in (self.sides, self.sides[::-1])
@@ -47,7 +48,7 @@ class Law:
         )
 
     def rewrites(self, program: Program) -> Iterator[Program]:
-        """What the law makes of `program` at its root."""
+        """The results of the law on `program` at its root."""
         for source, target in self.directions:
             for bindings in match(source, program, {}):
                 yield instantiate(target, bindings)
@@ -59,7 +60,8 @@ SAME_UP_TO = (
     Law("selection of the same", "x | x = x"),
     Law("sequence associates", "x ; (y ; z) = (x ; y) ; z"),
 )
-"""Laws of §6 that `simplify` builds in: it keeps one representative of what they make equal."""
+"""Laws of §6 that are built into `simplify`: it keeps one representative of programs that they make
+equal."""
 
 PAPER = (
     Law("double negation", "!!x = x"),
@@ -121,7 +123,7 @@ def letters(program: Program) -> frozenset[str]:
 
 
 def instantiate(side: Program, bindings: Bindings) -> Program:
-    """One side of a law with programs put for its letters."""
+    """One side of a law with programs in place of its letters."""
     if isinstance(side, par.Simple):
         bound = bindings[side.atom.type or ""]
         assert isinstance(bound, Program)
@@ -135,8 +137,8 @@ def instantiate(side: Program, bindings: Bindings) -> Program:
 
 
 def match(side: Program, program: Program, bound: Bindings) -> Iterator[Bindings]:
-    """The ways to put programs for the letters of `side` so that it becomes `program`, up to
-    the laws SAME_UP_TO."""
+    """The ways to replace the letters of `side` by programs so that it becomes `program`, up to the
+    laws SAME_UP_TO."""
     if isinstance(side, par.Simple):
         yield from bind(side.atom.type or "", program, bound)
     elif type(side) is not type(program):
@@ -176,7 +178,7 @@ def bind_names(
 
 
 def decompositions(program: Program) -> Iterator[Parts]:
-    """The children of a node, also as other bracketings of it would have them."""
+    """The children of a node, also in other bracketings of it."""
     if isinstance(program, par.Sequential):
         steps = sequence_parts(program)
         for at in range(1, len(steps)):
@@ -190,8 +192,8 @@ def decompositions(program: Program) -> Iterator[Parts]:
 
 
 def splits(parts: Parts) -> Iterator[tuple[Parts, Parts]]:
-    """The ways to take some operands of a selection, and what is left; of many
-    operands one, two or all but one."""
+    """The ways to take some operands of a selection, and the rest; for many operands: one, two or
+    all but one."""
     counts = range(1, len(parts) + 1) if len(parts) <= MOST_SUBSETS else (1, 2, len(parts) - 1)
     for count in counts:
         for taken in combinations(range(len(parts)), count):

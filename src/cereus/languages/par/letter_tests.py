@@ -106,7 +106,7 @@ class LetterTests:
     def cases(
         self, letters: Letters, among: Letters, accepted: Letters, every: Program
     ) -> tuple[Program | None, Program | None]:
-        """What is left to test where an atom is true and where not; None: the answer is no."""
+        """What is left to test if an atom is true and if it is not; None: the answer is no."""
         yes, no = letters & accepted, letters - accepted
         return (
             self.expand(yes, among & accepted, every) if yes else None,
@@ -119,7 +119,7 @@ def either(*alternatives: Program | None) -> Program:
 
 
 def both(x: Program, y: Program) -> Program:
-    """x and y, of programs that complete at the next event."""
+    """x and y, for programs that complete at the next event."""
     return Negation(Negation(x) | Negation(y))
 
 

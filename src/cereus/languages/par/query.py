@@ -1,4 +1,4 @@
-"""PAR: a program, its machine, and how it is run as a query."""
+"""A compiled PAR query: a program and its machine."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ParQuery(EventwiseQuery):
         return self.machine.dot()
 
     def of(self, program: par.Program) -> ParQuery:
-        """The same with another program."""
+        """A copy with another program."""
         return ParQuery(program, self.stream, limits=self.limits)
 
     def words(self) -> str:
@@ -134,8 +134,8 @@ class ParQuery(EventwiseQuery):
 
     @cached_property
     def notifies(self) -> bool:
-        """A program with outputs says with them where it has found something; one without, by
-        its completion."""
+        """Whether a program reports with outputs where it has found something; one without outputs
+        reports by its completion."""
         return any(isinstance(node, par.Output) for node in self.program.walk())
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:

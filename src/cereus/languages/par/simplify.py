@@ -1,9 +1,9 @@
-"""The smallest program that the laws reach.
+"""Finds the smallest program that the laws reach.
 
 First every part is made smaller while some law makes it smaller at once (`shrink`). From there
-programs are searched, smallest first, by using one law at one place, also where that makes the
-program no smaller. What the laws SAME_UP_TO make equal is one program here: sequences lean to
-the right, and selections have their operands sorted, each once.
+programs are searched, smallest first, by using one law at one place, even if that makes the program
+no smaller. Programs that the laws SAME_UP_TO make equal are one program here: sequences lean to the
+right, and selections have their operands sorted, each once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cereus.languages.par.tree import Program, size
 from cereus.syntax.tree import rebuild
 
 EFFORT = 4000
-"""How many rewritings are looked at before the search stops."""
+"""The number of rewritings after which the search stops."""
 
 DETOUR = 1
 """How much larger than the smallest program so far a program on the way may be."""
@@ -51,8 +51,8 @@ def simplify(program: Program, *, laws: Sequence[Law] = LAWS, effort: int = EFFO
 
 
 class Ranked(NamedTuple):
-    """Smaller first; of the same size, what is easier to read: few parentheses, outputs at
-    atoms, a short text."""
+    """The order of programs: smaller first; of the same size, the one that is easier to read: few
+    parentheses, outputs at atoms, a short text."""
 
     size: int
     nesting: int
@@ -77,7 +77,7 @@ def shrink(program: Program, laws: Sequence[Law]) -> Program:
 
 
 def at_top(program: Program, laws: Sequence[Law]) -> Iterator[Program]:
-    """What one law makes of `program` at its root, or of some operands of a selection."""
+    """The results of one law on `program` at its root, or on some operands of a selection."""
     yield from rewrites(program, laws)
     if isinstance(program, par.Selection):
         for taken, rest in splits(selection_parts(program)):
@@ -87,7 +87,7 @@ def at_top(program: Program, laws: Sequence[Law]) -> Iterator[Program]:
 
 
 def neighbours(program: Program, laws: Sequence[Law]) -> Iterator[Program]:
-    """What one law makes of `program` or of one part of it."""
+    """The results of one law on `program` or on one part of it."""
     yield from at_top(program, laws)
     match program:
         case par.Sequential():
@@ -127,7 +127,7 @@ def replaced(program: Program, child: Program, changed: Program) -> Program:
 
 
 def representative(program: Program) -> Program:
-    """The one program that stands for all that the laws SAME_UP_TO make equal to it."""
+    """The representative of all programs that the laws SAME_UP_TO make equal to this one."""
     program = rebuild(program, representative)
     if isinstance(program, par.Sequential):
         return sequence_of(sequence_parts(program))

@@ -135,7 +135,7 @@ def grouped(machine: Machine) -> list[Group]:
 
 
 def stays(machine: Machine) -> Bools:
-    """Where a step changes and shows nothing."""
+    """Where a step neither changes nor shows anything."""
     states = np.arange(machine.states)[:, None]
     quiet: Bools = (machine.output == 0) & (machine.completion == 0)
     quiet &= machine.next_state == states
@@ -143,7 +143,7 @@ def stays(machine: Machine) -> Bools:
 
 
 def next_states(machine: Machine) -> set[int]:
-    """Where the start state leads without completing."""
+    """The states that the start state leads to without completing."""
     leaves = ~stays(machine)[0] & (machine.completion[0] == 0)
     return {int(state) for state in machine.next_state[0, leaves]}
 
@@ -162,12 +162,12 @@ def reach(machine: Machine, state: int) -> int:
 
 
 def on_cycle(machine: Machine) -> bool:
-    """Can the start state be entered again?"""
+    """Whether the start state can be entered again."""
     return 0 in reachable(machine, next_states(machine))
 
 
 def succeeds_before(machine: Machine, state: int) -> bool:
-    """Can the machine succeed before it arrives at `state`?"""
+    """Whether the machine can succeed before it arrives at `state`."""
     before = sorted(reachable(machine, {0}, avoiding=state))
     return bool((machine.completion[before] > 0).any())
 
@@ -176,13 +176,13 @@ def succeeds_before(machine: Machine, state: int) -> bool:
 
 
 def without(machine: Machine, completion: int) -> Machine:
-    """One way to complete becomes silence."""
+    """The machine with silence in place of one completion."""
     kept = np.where(machine.completion == completion, 0, machine.completion)
     return replace(machine, completion=kept.astype(np.int8))
 
 
 def exchanged(machine: Machine) -> Machine:
-    """Success and failure exchanged."""
+    """The machine with success and failure exchanged."""
     return replace(machine, completion=-machine.completion)
 
 

@@ -90,7 +90,7 @@ PREFIX, SEQUENCE, SELECTION = 1, 2, 3
 
 
 def to_text(program: par.Program) -> str:
-    """The shortest usual text that reads as `program`."""
+    """The shortest usual text of `program`."""
     return _write(program, SELECTION)
 
 
@@ -137,7 +137,7 @@ def _postfixed(body: par.Program) -> str:
 
 
 def _closed(program: par.Program, level: int) -> str:
-    """As `_write`, in parentheses also where a reader might take what follows for its unless."""
+    """Like `_write`, in parentheses also where a reader might take what follows for its unless."""
     last = program
     while isinstance(last, par.Sequential | par.Selection):
         last = last.second if isinstance(last, par.Sequential) else last.right

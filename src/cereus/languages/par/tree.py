@@ -146,13 +146,13 @@ def atoms(*programs: Program) -> tuple[Atom, ...]:
 
 
 def size(program: Program) -> int:
-    """Operators, atoms and output names: what `simplify` makes small."""
+    """The number of operators, atoms and output names, which `simplify` makes small."""
     names = len(program.names) if isinstance(program, Output) else 0
     return 1 + names + sum(size(child) for child in program.children())
 
 
 def check_depth(program: Program) -> None:
-    """Refuse what is nested more deeply than functions that follow the tree can go."""
+    """Refuse a program that is nested too deeply for recursive functions."""
     level, depth = [program], 0
     while level:
         depth += 1
@@ -161,5 +161,5 @@ def check_depth(program: Program) -> None:
                 f"the program is nested more than {MAX_DEPTH} deep",
                 hint="a sequence nests once per step; split the program",
             )
-        # A node that stands in several places is followed once.
+        # a node that occurs in several places is followed once
         level = list({id(child): child for node in level for child in node.children()}.values())

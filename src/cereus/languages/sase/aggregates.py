@@ -1,4 +1,4 @@
-"""Aggregates that a user adds to SASE+: they are checked, and their errors carry the place."""
+"""Aggregates that a user adds to SASE+: their checks, and their errors with the place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def checked(aggregates: Any) -> dict[str, sase.UserAggregate]:
 def guarded(
     aggregates: Mapping[str, sase.UserAggregate], program: sase.Program
 ) -> dict[str, sase.UserAggregate]:
-    """The aggregates wrapped, so that their exceptions name the aggregate and where it is used."""
+    """The aggregates wrapped, so that their exceptions name the aggregate and the place of its
+    use."""
     places: dict[str, Span | None] = {}
     for node in _aggregates(program):
         places.setdefault(node.function, node.span)

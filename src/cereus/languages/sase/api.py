@@ -40,8 +40,8 @@ def parse(
 
 
 def event(type: str, *, where: str | None = None, name: str | None = None) -> Program:
-    """One event of a type that satisfies a condition: `PATTERN SEQ(type name) WHERE …`. Without
-    a name the variable is called as the type, in small letters."""
+    """One event of a type that satisfies a condition: `PATTERN SEQ(type name) WHERE …`. Without a
+    name the variable has the name of the type, in small letters."""
     variable = name or type.lower()
     component = tree.Component((type,), variable)
     groups: tuple[tree.Group, ...] = ()

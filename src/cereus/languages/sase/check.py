@@ -1,4 +1,4 @@
-"""The rules of SASE+ beyond its grammar (A.1, §2.2): raises where one is broken."""
+"""Checks the rules of SASE+ beyond its grammar (A.1, §2.2)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check(program: sase.Program, aggregates: Iterable[str] = ()) -> None:
 
 
 def check_timeouts(program: sase.Program) -> None:
-    """Refuse what has no time-outs."""
+    """Refuse a program that cannot have time-outs."""
     blocks = [block for union in program.queries for block in union.blocks]
     for block in (each for each in blocks if each.timeouts):
         for why, hint in _without_timeouts(block, alone=len(blocks) == 1):
@@ -145,7 +145,7 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
 
 
 def _check_partition(condition: ex.Expression, variable: str) -> None:
-    """A partition is decided by each event alone (§2.2.1)."""
+    """Check that each event alone decides its partition (§2.2.1)."""
     for node in identifiers(condition):
         last = node.variable == variable and rank(node) is ClausePlace.LAST
         if last or isinstance(node, sase.Aggregate):
@@ -181,7 +181,7 @@ def _check_negated(query: sase.Query, condition: ex.Expression) -> None:
 
 
 def _check_iteration(query: sase.Query, condition: ex.Expression, variable: str) -> None:
-    """`i` runs over the last component, while that is being selected."""
+    """Check that `i` runs over the last component, while that is being selected."""
     nodes = list(identifiers(condition))
     complete = any(n.variable == variable and rank(n) is ClausePlace.LAST for n in nodes)
     for node in nodes:
@@ -221,7 +221,7 @@ def _many_valued(node: ex.Expression) -> bool:
 
 
 def _check_values(node: ex.Expression) -> None:
-    """Sequences, tuples and equivalence tests are no operands, but for highest and lowest in a
+    """Refuse sequences, tuples and equivalence tests as operands, except highest and lowest in a
     comparison."""
     if _many_valued(node):
         raise RefusedError(_no_operand(node), span=node.span, hint=_operand_hint(node))
@@ -249,7 +249,7 @@ def _operand_hint(node: ex.Expression) -> str:
 
 
 def _check_complete(query: sase.Query, expression: ex.Expression) -> None:
-    """HAVING and RETURN see whole matches: no `i`, and no negated component."""
+    """Check HAVING and RETURN, which see whole matches: no `i`, and no negated component."""
     for node in expression.walk():
         name = getattr(node, "variable", None)
         if isinstance(node, sase.Equivalence):

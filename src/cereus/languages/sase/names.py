@@ -1,4 +1,5 @@
-"""Which names in a SASE+ query are variables: `a.price` of a single event, `a.LEN` of an array."""
+"""Finds the names in a SASE+ query that are variables: `a.price` of a single event, `a.LEN` of an
+array."""
 
 from __future__ import annotations
 

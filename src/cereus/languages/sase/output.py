@@ -1,4 +1,4 @@
-"""What RETURN emits: the names of its values, and flat columns where there is none."""
+"""The output of RETURN: the names of its values, and flat columns if there is no RETURN."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def output_type(union: sase.Union) -> str:
 
 
 def output_names(union: sase.Union, reserved: Iterable[str] = ()) -> tuple[str, ...]:
-    """One name per value: those after AS, of the first block that gives some; else each value's own
-    name, `symbol` for `a[1].symbol`, with its variable in front, `a_symbol`, where two would have
+    """One name per value: those after AS, in the first block that gives some; else each value's own
+    name, `symbol` for `a[1].symbol`. It gets its variable in front, `a_symbol`, where two would be
     the same or where it is `reserved` (the columns of type and time), and a number where that does
     not help."""
     given = next((b.output for b in union.blocks if b.output.names), None)
@@ -56,7 +56,7 @@ def _short_name(value: ex.Expression) -> str:
 
 
 def flattened(program: sase.Program, result: sase.Union, schema: pa.Schema) -> sase.Program:
-    """The text with the attributes of its variables returned, `a_price`: of a Kleene variable, a
+    """The text that returns the attributes of its variables, `a_price`: for a Kleene variable, a
     list of tuples."""
     (block,) = result.blocks
     columns = tuple((name,) for name in schema.names)

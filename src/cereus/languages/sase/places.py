@@ -1,9 +1,10 @@
-"""Where a clause of WHERE belongs: to which component, and to which of its edges (§3.2, A.1).
+"""Decides where a clause of WHERE belongs: to which component, and to which of its edges (§3.2,
+A.1).
 
-The last identifier of a clause, in SEQ order, decides. In a Kleene component that order is
-`a[1]`, then `a[i]` with what was selected before it, then `a[a.LEN]` with all that is known only
-of the whole array. A clause that mentions a negated component belongs to it, whatever else it
-mentions: it is decided when the events around the negated component are known.
+The last identifier of a clause, in SEQ order, decides. In a Kleene component that order is `a[1]`,
+then `a[i]` with what was selected before it, then `a[a.LEN]` with all that is known only about the
+whole array. A clause that mentions a negated component belongs to it, whatever else it mentions: it
+is decided when the events around the negated component are known.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ class Placed:
 
 
 def identifiers(expression: ex.Expression) -> Iterator[Identifier]:
-    """Everything in an expression that reads a variable."""
+    """All parts of an expression that read a variable."""
     for node in expression.walk():
         if isinstance(node, ex.Attribute | sase.Aggregate):
             yield node
 
 
 def atoms(condition: ex.Expression) -> Iterator[ex.Expression]:
-    """The predicates of a clause: what AND, OR and NOT connect."""
+    """The predicates of a clause: the operands of AND, OR and NOT."""
     if isinstance(condition, ex.And | ex.Or | ex.Not):
         for child in condition.children():
             yield from atoms(child)
@@ -89,7 +90,8 @@ def place(condition: ex.Expression, variable: str) -> ClausePlace:
 
 
 def placed(query: sase.Query) -> tuple[Placed, ...]:
-    """Every clause of a checked query but the equivalence tests, which belong to all components."""
+    """Every clause of a checked query, except the equivalence tests, which belong to all
+    components."""
     clauses = []
     for clause in query.clauses:
         if not isinstance(clause.condition, sase.Equivalence):

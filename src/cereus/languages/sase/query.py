@@ -1,4 +1,4 @@
-"""SASE+: texts of queries that feed one another, and how they are run as one query."""
+"""SASE+: texts of queries that feed one another, run as one query."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def _any_plan(self) -> ProgramPlan:
-        """For what does not depend on the types of columns."""
+        """A plan for what does not depend on the types of columns."""
         return next(iter(self._plans.values()), None) or self.plan()
 
     @kept
     def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
-        """The plans for events of a schema (checked against it), or for events yet unknown."""
+        """The plans for events of a schema (checked against it), or for unknown events."""
         key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
         if key not in self._plans:
             self._plans[key] = build_program(
@@ -202,7 +202,7 @@ class SaseQuery(EventwiseQuery):
         )
 
     def of(self, program: sase.Program, output: str | int | None = None) -> SaseQuery:
-        """The same with another program."""
+        """A copy with another program."""
         chosen = self.output if output is None else output
         return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
 

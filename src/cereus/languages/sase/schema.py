@@ -1,4 +1,4 @@
-"""A SASE+ query over events with known columns: what fits, and the columns of what it emits."""
+"""Checks a SASE+ query against the columns of its events, and finds the columns of its output."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def _check_condition(condition: ex.Expression, schema: pa.Schema) -> None:
 
 
 def _built_in(node: ex.Expression, schema: pa.Schema) -> ex.Expression:
-    """The expression with the user's own aggregates, whose values can be of any kind, as NULL."""
+    """The expression with NULL in place of the user's own aggregates, whose values can be of any
+    kind."""
     if isinstance(node, sase.Aggregate) and node.function not in sase.BUILT_IN:
         column_type(node, node.attribute or (), schema)
         return ex.Literal(None, span=node.span)
@@ -106,7 +107,7 @@ def _schema(union: sase.Union, inputs: list[pa.Schema], type: str, time: str | N
 
 
 def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
-    """The Arrow type of something in RETURN: a scalar, a list, a struct, a list of structs."""
+    """The Arrow type of a value in RETURN: a scalar, a list, a struct, a list of structs."""
     match value:
         case sase.Series(_, path):
             return pa.list_(column_type(value, path, schema))

@@ -7,7 +7,8 @@ from cereus.languages.sase import tree as sase
 
 
 def check_streams(program: sase.Program) -> None:
-    """Every stream has one query that writes it, and no query reads what comes out of it."""
+    """Check that every stream has one query that writes it, and that no query reads its own
+    output."""
     writers: dict[str, sase.Union] = {}
     for union in program.queries:
         if union.stream is None:

@@ -59,7 +59,7 @@ def parse(
 
 @dataclass(frozen=True)
 class _Before(ex.Expression):
-    """`a[..i-1].price`: stands inside an aggregate, and nowhere else."""
+    """`a[..i-1].price`, which is only allowed inside an aggregate."""
 
     variable: str
     path: sase.Path
@@ -236,7 +236,7 @@ def _strategy(word: Token) -> sase.Strategy:
 
 
 def _clauses(condition: ex.Expression, partition: bool = False) -> Iterator[sase.Clause]:
-    """The clauses of a CNF: what the outermost ANDs connect."""
+    """The clauses of a CNF: the operands of the outermost ANDs."""
     match _aggregated_only(condition):
         case ex.And(operands):
             for each in operands:
@@ -254,7 +254,7 @@ def _index(written: str, expected: Index, span: Span) -> Index:
 
 
 def _of(variable: str, index: Any, span: Span) -> Index:
-    """The index in the brackets of `variable`; the length in them has to be its own."""
+    """The index in the brackets of `variable`; a length in them has to be its own."""
     if not isinstance(index, tuple):
         return index  # type: ignore[no-any-return]
     if index[0] != variable:

@@ -100,11 +100,11 @@ class Equivalence(ex.Expression):
 HIGHEST, LOWEST = "highest", "lowest"
 RANKED = (HIGHEST, LOWEST)
 """Aggregates with a `k`: the k highest (lowest) values, best first, as a sequence. A comparison
-with a sequence is true when it is true of one of its values (§5)."""
+with a sequence is true if it is true for one of its values (§5)."""
 
 
 def ranked(values: Iterable[Any], function: str, k: int) -> list[Any]:
-    """The k highest or lowest, best first. NaN, which no order has a place for, is passed over."""
+    """The k highest or lowest values, best first. NaN is skipped, since it is not ordered."""
     return sorted((v for v in values if v == v), reverse=function == HIGHEST)[:k]
 
 
@@ -112,7 +112,7 @@ BUILT_IN = ("count", "sum", "avg", "min", "max", "first", "last", "stddev", "per
 
 
 class UserAggregate(Protocol):
-    """An aggregate of the user's own: `combine` is associative and `identity` its identity."""
+    """A user's own aggregate: `combine` is associative and `identity` its identity."""
 
     @property
     def identity(self) -> Any: ...
@@ -152,7 +152,7 @@ Part = Component | Negated
 
 @dataclass(frozen=True)
 class Sequence(Node):
-    """`SEQ(…)`. A SEQ inside a SEQ means what it means with its parts written in its place."""
+    """`SEQ(…)`. A SEQ inside a SEQ means the same as its parts in its place."""
 
     parts: tuple[Part | Sequence, ...]
 
@@ -169,8 +169,8 @@ class Sequence(Node):
 
 @dataclass(frozen=True)
 class Clause(Node):
-    """One clause of the CNF. `partition` marks it as part of what defines a partition; the paper
-    underlines such predicates, a text writes `partition(…)`."""
+    """One clause of the CNF. `partition` marks it as part of the definition of a partition; the
+    paper underlines such predicates, a text writes `partition(…)`."""
 
     condition: ex.Expression
     partition: bool = False
@@ -259,7 +259,7 @@ class Query(Node):
 
 @dataclass(frozen=True)
 class Pattern(PatternTree):
-    """A query block as the formula of a plan: what is matched, not what is returned."""
+    """A query block as the formula of a plan: what is matched, without what is returned."""
 
     query: Query
 

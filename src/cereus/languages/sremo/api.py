@@ -120,7 +120,7 @@ def compile(
     detect: bool | None = None,
 ) -> Query:
     """The query of a text or an expression. `window`, `partition_by` and `detect` are the clauses
-    of a text; given here, they stand in place of those that it has."""
+    of a text; if they are given here, they replace those of the text."""
     tree = source if isinstance(source, ParsedQuery) else _query(source, params)
     return query.compile(
         _with_clauses(tree, window, partition_by, detect),
@@ -174,7 +174,8 @@ def transducer(
 
 
 def _measured(expression: Sremo, stream: Stream) -> Sremo:
-    """Where times are plain numbers, windows in time as windows on that column."""
+    """The expression where windows in time are windows on the time column, if times are plain
+    numbers."""
     if stream.time is None or stream.unit is None:
         return expression
     path, unit = (stream.time,), UNITS[stream.unit]

@@ -41,7 +41,7 @@ def braces_missing(trouble: Trouble) -> str | None:
 
 def stores_an_event(trouble: Trouble) -> str | None:
     if trouble.rest.startswith("->"):
-        return "-> stores the event of one {…} or skip{…}, so it stands right behind it"
+        return "-> stores the event of one {…} or skip{…}, so it stands right after it"
     return None
 
 

@@ -1,9 +1,9 @@
-"""Whether a match is decided between its first and its last mark, so that a stream can be cut into
-pieces that overlap by the window.
+"""Finds out whether a match is decided between its first and its last mark, so that a stream can be
+cut into pieces that overlap by the window.
 
 A match is found by whoever reads the events from the first to the last one of its string. A window
-bounds what lies between the marks. Where every string begins and ends with a marked event, that is
-all of it.
+bounds the events between the marks. If every string begins and ends with a marked event, these are
+all events of the string.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _Order = Callable[[sremo.Sremo, sremo.Sremo], tuple[sremo.Sremo, sremo.Sremo]]
 
 
 def _marked(expression: sremo.Sremo, order: _Order) -> bool:
-    """The first event of every string is marked; the last, where `order` turns parts around."""
+    """Whether the first event of every string is marked; or the last, if `order` reverses the
+    parts."""
     match expression:
         case sremo.Terminal():
             return expression.marks
@@ -44,7 +45,7 @@ def _marked(expression: sremo.Sremo, order: _Order) -> bool:
 
 
 def may_be_empty(expression: sremo.Sremo) -> bool:
-    """The empty string may be among the strings."""
+    """Whether the empty string may be among the strings."""
     match expression:
         case sremo.Terminal() | sremo.Nothing():
             return False

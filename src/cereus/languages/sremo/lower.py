@@ -1,5 +1,5 @@
-"""SREMO → automaton over event tests: a condition on one event becomes a test, one on registers a
-guard (`automaton.memory`)."""
+"""SREMO → automaton over event tests: a condition on one event becomes a test, a condition on
+registers becomes a guard (`automaton.memory`)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Names = frozenset[str]
 
 @dataclass
 class ExpressionLowering(ABC):
-    """What all parts of one expression share. The way registers are kept is a subclass's: in
-    slots of the kernel (`slots`), or in states."""
+    """The common part of lowering all parts of one expression. A subclass decides how registers are
+    kept: in slots of the kernel (`slots`), or in states."""
 
     stream: Stream
     schema: pa.Schema | None
@@ -68,7 +68,7 @@ class ExpressionLowering(ABC):
         return Streaming(part, self.empty)
 
     def part(self, node: sremo.Sremo, after: Names) -> SremoPart:
-        """The part of an expression whose registers `after` may be read after it."""
+        """The part of an expression after which the registers `after` may be read."""
         match node:
             case sremo.Epsilon():
                 return parts.EpsilonPart()
@@ -134,7 +134,7 @@ class ExpressionLowering(ABC):
 
 @dataclass
 class RegistersInStates(ExpressionLowering):
-    """States remember values: decides anything."""
+    """Lowering with values in states: decides anything."""
 
     registers: RowReader = field(default_factory=RowReader)
 

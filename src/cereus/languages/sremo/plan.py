@@ -64,7 +64,7 @@ def _lowered(
 
 
 def outermost_window(query: sremo.SremoTree) -> sremo.SremoTree:
-    """`(e WITHIN w)` and `e[1..w]` around everything are the query's own window."""
+    """The query where `(e WITHIN w)` and `e[1..w]` around everything are the query's own window."""
     pattern = query.formula
     if query.window is None and isinstance(pattern.expression, sremo.Windowed):
         body, window = pattern.expression.body, pattern.expression.window
@@ -73,7 +73,7 @@ def outermost_window(query: sremo.SremoTree) -> sremo.SremoTree:
 
 
 def _checked(query: sremo.SremoTree, schema: pa.Schema) -> sremo.Pattern:
-    """The pattern with every condition checked, and its literals made to fit the columns."""
+    """The pattern after a check of every condition, with literals that fit the columns."""
 
     def visit(node: sremo.Sremo) -> sremo.Sremo:
         if not isinstance(node, sremo.Terminal):
@@ -91,7 +91,8 @@ def _checked(query: sremo.SremoTree, schema: pa.Schema) -> sremo.Pattern:
 def _hinted(
     error: UnknownNameError, condition: ex.Expression, schema: pa.Schema
 ) -> UnknownNameError:
-    """`{SELL}` is meant as a type, and `{price > r.price}` reads a register."""
+    """The error with a hint: `{SELL}` is meant as a type, and `{price > r.price}` reads a
+    register."""
     unknown = [n for n in condition.walk() if isinstance(n, ex.Attribute) and n.span == error.span]
     name, *rest = unknown[0].path if unknown else ("",)
     hint = None

@@ -1,4 +1,4 @@
-"""SREMO: the same executors as CEQL, with plans of its own."""
+"""Compiled SREMO queries: the executors are those of CEQL, the plans are SREMO's own."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
 
     @kept
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
-        """Matches end where they are reported, so they can be counted unless something limits
-        them one by one, or only the places where they end are asked for."""
+        """A query that counts the matches. Matches end where they are reported, so they can be
+        counted, unless something limits them one by one, or only the places where they end are
+        wanted."""
         if self.query.formula.detect:
             return None
         if self.query.limit is not None or self.query.consume is not Consume.NONE:

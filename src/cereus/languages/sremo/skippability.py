@@ -1,6 +1,6 @@
-"""Whether events that satisfy no test of a SREMO can be left out of the stream unseen.
+"""Finds out whether events that satisfy no test of a SREMO can be left out of the stream.
 
-They can when a run may skip events wherever it waits for one: between any two terminals that may
+They can if a run may skip events wherever it waits for one: between any two terminals that may
 follow each other there is a (⊤↑⊗)*, or what NEXT puts there. First, last and follow are those of
 Glushkov's construction.
 """
@@ -16,7 +16,7 @@ Places = frozenset[int]
 
 
 class _Tight(Exception):
-    """Places matter."""
+    """Raised where places matter."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class _Ends:
 
 
 def loose(expression: sremo.Sremo) -> bool:
-    """True only if leaving out such events changes no match (but for windows that count them)."""
+    """True only if leaving out such events changes no match (except for windows that count
+    events)."""
     walk = _Walk()
     try:
         walk.ends(expression)

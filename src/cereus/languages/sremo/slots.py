@@ -1,8 +1,8 @@
 """SREMO with registers in slots of the kernel.
 
-A comparison of one register with the event is a check of one slot, by which partial matches can be
-found. Any other condition is AND, OR and NOT of *atoms*, each a term over slots and columns of the
-event, and false while a register that it reads is empty (Def. 13).
+A comparison of one register with the event is a check of one slot, which can index partial matches.
+Any other condition is AND, OR and NOT of *atoms*, each a term over slots and columns of the event,
+and false while a register that it reads is empty (Def. 13).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ AT_HAND = "•"
 
 
 PRIVATE = "◂"
-"""Registers that windows and ! inside an expression have for themselves are called so; no other
-may."""
+"""The beginning of the names of registers that windows and ! inside an expression have for
+themselves; no other register may have such a name."""
 
 
 @dataclass
@@ -55,13 +55,13 @@ class RegistersInSlots(ExpressionLowering):
 
     columns: Columns = field(default_factory=Columns)
     slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
-    """By register, column, and whether it is no equality that reads them."""
+    """The slots by register, column, and whether something other than an equality reads them."""
     registers: int = 0
     """How many registers windows and ! inside the expression have for themselves."""
     watched: list[tuple[SremoPart, int]] = field(default_factory=list)
-    """What is watched beside the expression, and the column of its answers."""
+    """The watched parts of the expression, and the columns of their answers."""
     stops: frozenset[ex.Expression] = frozenset()
-    """The conditions that must fail for `next`, and which are more than an equality."""
+    """The conditions that must fail for `next`, and that are more than an equality."""
 
     def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
         made = super().lowered(expression)
@@ -92,8 +92,8 @@ class RegistersInSlots(ExpressionLowering):
         return Streaming(made.part, made.begin, tuple(of.items()))
 
     def _find_slots(self, expression: sremo.Sremo) -> None:
-        """All that is read must be known before anything is stored; equalities first, so that
-        terms can read their slots."""
+        """Find all slots before anything is stored; those of equalities first, so that terms can
+        read their slots."""
         nodes = [node for node in terminals(expression) if node.reads]
         for condition in (each for node in nodes for each in self._apart(node)):
             if _compares_equal(condition):
@@ -130,7 +130,7 @@ class RegistersInSlots(ExpressionLowering):
         return self._watched(absent)
 
     def _watched(self, absent: sremo.Sremo) -> SremoPart:
-        """The run waits as long as this does not occur."""
+        """The part where the run waits as long as this does not occur."""
         part = self.part(absent, frozenset())
         column = self.columns.watched(len(self.watched))
         self.watched.append((part, column))
@@ -139,7 +139,7 @@ class RegistersInSlots(ExpressionLowering):
         return SkipWithout(self._completing(absent), name, begun, column, ordinal)
 
     def _completing(self, absent: sremo.Sremo) -> int:
-        """The tests of events that may complete this: every one, where it may end unseen."""
+        """The tests of events that may complete this: all of them, if it may end unmarked."""
         if any(_bare(node) or isinstance(node, sremo.Complement) for node in absent.walk()):
             return -1
         bits = [self._test_and_guard(t, frozenset(), always=t.marks)[0] for t in terminals(absent)]
@@ -173,8 +173,8 @@ class RegistersInSlots(ExpressionLowering):
     # ------------------------------------------------------------ conditions
 
     def _decided(self, node: sremo.Terminal) -> tuple[SlotCheck | RegisterFormula, ...]:
-        """What decides a terminal's conditions on registers. What has to fail is one term
-        everywhere, so that it is known that never both hold."""
+        """What decides a terminal's conditions on registers. A condition that must fail somewhere
+        is one term everywhere, so that it is clear that both never hold."""
         conditions = _of_registers(node)
         self.compared |= frozenset().union(*map(ex.attributes, conditions))
         if conditions and node.condition in self.stops:
@@ -196,7 +196,7 @@ class RegistersInSlots(ExpressionLowering):
         except CannotUseSlots:
             return None
         if condition.op == "!=" and kind == "float":
-            return None  # NaN, which this kind has no value for, differs from all
+            return None  # NaN, for which this kind has no value, differs from everything
         (name,) = ex.variables(kept)
         op = condition.op if kept is condition.left else FLIPPED[condition.op]
         number = self.columns.number(Column(ex.without_variable(kept), kind))
@@ -216,8 +216,8 @@ class RegistersInSlots(ExpressionLowering):
         return RegisterFormula(shape, tuple(atoms))
 
     def _shape(self, node: ex.Expression, atoms: dict[RegisterAtom, int]) -> Term:
-        """What `tree.with_empty` goes down to, is an atom here; so is a condition on the
-        event alone, which is computed ahead."""
+        """A condition as a term of atoms: those of `tree.with_empty`, and conditions on the event
+        alone, which are computed ahead."""
         if ex.variables(node) and isinstance(node, ex.And | ex.Or | ex.Not):
             parts = [self._shape(part, atoms) for part in node.children()]
             op = type(node).__name__.lower()
@@ -237,7 +237,7 @@ class RegistersInSlots(ExpressionLowering):
 
 
 def _about_events(node: ex.Expression) -> ex.Expression:
-    """The event at hand as a variable like the registers."""
+    """The expression with the event at hand as a variable like the registers."""
     if isinstance(node, ex.Attribute) and node.variable is None:
         return replace(node, variable=AT_HAND)
     return ex.rebuild(node, _about_events)
@@ -263,5 +263,5 @@ def measures(node: sremo.Sremo) -> bool:
 
 
 def _bare(node: sremo.Sremo) -> bool:
-    """Whether a ⊤↑⊗ stands anywhere but alone under a star."""
+    """Whether a ⊤↑⊗ occurs anywhere except alone under a star."""
     return not isinstance(node, sremo.Star) and sremo.SKIP in node.children()

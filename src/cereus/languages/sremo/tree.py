@@ -62,10 +62,10 @@ class Nothing(Sremo):
 
 @dataclass(frozen=True)
 class Terminal(Sremo):
-    """`{φ} -> r` (φ↑•↓r), and `skip{φ} -> r` (φ↑⊗↓r) when it does not mark.
+    """`{φ} -> r` (φ↑•↓r), and `skip{φ} -> r` (φ↑⊗↓r) if it does not mark.
 
-    One event that satisfies φ. Attributes of φ that carry a variable are read from the register
-    of that name. `type`, where it is given, is asked of the stream's type column.
+    One event that satisfies φ. Attributes of φ that carry a variable are read from the register of
+    that name. `type`, if it is given, is compared with the stream's type column.
     """
 
     condition: ex.Expression = TRUE
@@ -130,8 +130,8 @@ class Optional(Sremo):
 
 @dataclass(frozen=True)
 class Intersection(Sremo):
-    """`e1 & e2`: the matches of both (Def. 33). Each side has registers of its own to write;
-    neither sees what the other writes."""
+    """`e1 & e2`: the matches of both (Def. 33). Each side writes its own registers; neither sees
+    what the other writes."""
 
     left: Sremo
     right: Sremo
@@ -169,15 +169,15 @@ class Next(Sremo):
 
 @dataclass(frozen=True)
 class Pattern(PatternTree):
-    """A SREMO where a query has its formula. With `detect`, only the places where matches end are
-    asked for."""
+    """A SREMO as the pattern of a query. With `detect`, only the places where matches end are
+    wanted."""
 
     expression: Sremo
     detect: bool = False
 
     @property
     def conditions_on_registers(self) -> list[ex.Expression]:
-        """The conditions between events, each once."""
+        """The conditions between events, without repetitions."""
         nodes = (n for n in self.expression.walk() if isinstance(n, Terminal) and n.reads)
         return list(dict.fromkeys(node.condition for node in nodes))
 
@@ -202,7 +202,7 @@ SKIP_ANY = Star(SKIP)
 
 
 def conjunction(conditions: Iterable[ex.Expression]) -> ex.Expression:
-    """All of them at once; ⊤ says nothing."""
+    """The conjunction of conditions; ⊤ is left out."""
     parts = tuple(dict.fromkeys(c for c in conditions if c != TRUE))
     return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
 
@@ -215,14 +215,14 @@ def without(body: Sremo) -> Sremo:
     """The strings in which no part is accepted by `body`: what NEXT may skip.
 
     Def. 45 writes (!e)*. But a string that is longer than an e is in !e whatever it contains, so
-    that would skip anything; and for a condition φ the paper itself reads it as (¬φ)*, the
-    strings without a φ, which is what this says of every e.
+    that would skip anything. For a condition φ the paper itself reads it as (¬φ)*, the strings
+    without a φ; this function does the same for every e.
     """
     return Complement(concatenation(SKIP_ANY, body, SKIP_ANY))
 
 
 def stops_at(expression: Sremo) -> Terminal | None:
-    """φ of a !(⊤* φ ⊤*), which is what NEXT makes of a single event."""
+    """φ of a !(⊤* φ ⊤*), which is the form of NEXT for a single event."""
     match expression:
         case Complement(Concatenation(Concatenation(before, Terminal() as terminal), after)):
             return terminal if before == after == SKIP_ANY else None
@@ -252,12 +252,12 @@ def _chain(expression: Sremo) -> list[Sremo]:
 
 
 MOST_PARTS = 10_000
-"""Parts of an expression whose strategies are written out."""
+"""The most parts of an expression whose strategies are written out."""
 
 
 def rewritten(expression: Sremo) -> Sremo:
-    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up. What they
-    are about stands there two or three times, so that strategies inside each other multiply."""
+    """The same expression with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up.
+    Each strategy repeats its parts two or three times, so nested strategies multiply them."""
     sizes: dict[int, tuple[Sremo, int]] = {}
 
     def written_out(node: Sremo) -> Sremo:
@@ -273,8 +273,8 @@ def rewritten(expression: Sremo) -> Sremo:
 
 
 def _size(expression: Sremo, sizes: dict[int, tuple[Sremo, int]]) -> int:
-    """How many parts an expression has. Those that stand there several times are counted so often,
-    and looked at once."""
+    """The number of parts of an expression. Repeated parts are counted each time, but examined
+    once."""
     waiting = [expression]
     while waiting:
         children = list(waiting[-1].children())
@@ -303,8 +303,8 @@ def _written_out(node: Sremo) -> Sremo:
 
 
 def balanced(expression: Sremo) -> Sremo:
-    """The same with chains of `.` halved again and again: a pattern of many events in a row is
-    then no deeper than Python's stack."""
+    """The same expression with chains of `.` halved again and again: then a pattern of many events
+    in a row is not too deep for Python's stack."""
     chain: list[Sremo] = []
     node = expression
     while isinstance(node, Concatenation):
@@ -337,20 +337,20 @@ def written(expression: Sremo) -> frozenset[str]:
 
 
 def live(expression: Sremo, after: frozenset[str]) -> frozenset[str]:
-    """The registers whose contents may still be read when `expression` is entered, those `after`
-    being read after it. Strategies have to be written out."""
+    """The registers whose contents may still be read when `expression` is entered, if those in
+    `after` are read after it. Strategies have to be written out."""
     reads, writes = _reads_and_writes(expression)
     return reads | (after - writes)
 
 
 def loop_live(body: Sremo, after: frozenset[str]) -> frozenset[str]:
-    """The same between two rounds of an iteration."""
+    """`live`, between two rounds of an iteration."""
     return after | _reads_and_writes(body)[0]
 
 
 def _reads_and_writes(expression: Sremo) -> tuple[frozenset[str], frozenset[str]]:
     """The registers that may be read before they are written, and those that are written on every
-    way through the expression. Each part is looked at once, however iterations are nested."""
+    path through the expression. Each part is examined once, however iterations are nested."""
     none = frozenset[str]()
     match expression:
         case Terminal(register=register):
@@ -369,8 +369,8 @@ def _reads_and_writes(expression: Sremo) -> tuple[frozenset[str], frozenset[str]
 
 
 def with_empty(condition: ex.Expression, empty: frozenset[str]) -> ex.Expression:
-    """The condition where some registers are empty (Def. 13): an atomic condition on one of them
-    is false, so its negation is true."""
+    """The condition if some registers are empty (Def. 13): an atomic condition on one of them is
+    false, so its negation is true."""
     if isinstance(condition, ex.And | ex.Or | ex.Not):
         return ex.rebuild(condition, lambda child: with_empty(child, empty))
     return ex.Literal(False) if ex.variables(condition) & empty else condition

@@ -184,7 +184,8 @@ async function show(given, reply) {
   } else {
     const milliseconds = Math.max(1, Math.round(reply.seconds * 1000));
     numbers({
-      [reply.total === 1 ? "match" : "matches"]: (reply.complete ? "" : "≥ ") + reply.total.toLocaleString("en"),
+      ...(reply.total !== null && { [reply.total === 1 ? "match" : "matches"]: (reply.complete ? "" : "≥ ") + reply.total.toLocaleString("en") }),
+      ...(reply.listed !== null && { [reply.listed === 1 ? "row" : "rows"]: (reply.complete ? "" : "≥ ") + reply.listed.toLocaleString("en") }),
       ...(reply.completions && { [reply.completions === 1 ? "completion" : "completions"]: reply.completions.toLocaleString("en") }),
       events: reply.events.toLocaleString("en"),
       milliseconds: milliseconds.toLocaleString("en"),

@@ -1,7 +1,7 @@
 """SASE+ queries: their matches, their output events, and how queries feed one another (§2.2).
 
-`answers(program, events)` is the whole meaning of a text. How one block is matched is in
-`sase_nfa`, what negation drops in `sase_negation`, what terms are worth in `sase_terms`.
+`answers(program, events)` is the whole meaning of a text. `sase_nfa` matches one block,
+`sase_negation` drops matches by negation, `sase_terms` has the values of terms.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Match:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one query (one UNION) of a program gives: matches and, in the same order, the events
-    that they become. `blocks` says which block of the union each match is of, `last` the row of
-    the last event of the input behind it."""
+    """The answer of one query (one UNION) of a program: matches and, in the same order, the events
+    that they become. `blocks` says which block of the union each match is of, `last` the row of the
+    last event of the input behind it."""
 
     matches: tuple[Match, ...]
     blocks: tuple[int, ...]
@@ -71,9 +71,9 @@ def matches(query: sase.Query, stream: Input, aggregates: Aggregates | None = No
 
 
 def _skipping(query: sase.Query, stream: Input, every: list[Match]) -> list[Match]:
-    """AFTER MATCH SKIP: of the matches of a key with the same last event the one that starts first
-    is taken, and where two first differ the one that has the event; then those that start after
-    its last event, or after its first."""
+    """AFTER MATCH SKIP: of the matches of a key with the same last event, the one that starts first
+    is taken, and where two first differ the one that has the event; then those that start after its
+    last event, or after its first."""
     passed: dict[Any, int] = {}
     taken: list[Match] = []
     by_end: dict[Any, list[Match]] = {}
@@ -88,7 +88,7 @@ def _skipping(query: sase.Query, stream: Input, every: list[Match]) -> list[Matc
 
 
 def _key(query: sase.Query, stream: Input, match: Match) -> tuple[Any, ...]:
-    """The values of the equivalence tests; where events of other values count, there is one key."""
+    """The values of the equivalence tests; if events of other values count, there is one key."""
     strict = any(query.strategy(part.variable) is sase.Strategy.STRICT for part in query.parts)
     if strict or isinstance(query.window, EventWindow):
         return ()
@@ -139,7 +139,8 @@ def _source(
 
 def _answer(union: sase.Union, inputs: list[Input], aggregates: Aggregates) -> Answer:
     """The matches of all blocks by the time of their last event, and at one time in the order of
-    the input; what a block finds twice in two ways is one match, what two blocks find are two."""
+    the input. A match that a block finds in two ways is one match; matches that two blocks find are
+    two."""
     rows = [
         (_order(source, match), source.row(match.end), block, match, _event(union, source, match))
         for block, (query, source) in enumerate(zip(union.blocks, inputs, strict=True))

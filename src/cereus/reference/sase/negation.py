@@ -1,9 +1,9 @@
 """Negated components (§2.2.3): which accepted matches they drop.
 
-A negated component speaks of the events between the components around it; at an end of the
-pattern, of those that share the window with the match. `~B b`: no such event satisfies all the
-conditions on b. `~(B+ b[])`: no series of them does. Under a contiguity strategy the series is made
-of everything there (everything of the partition); otherwise any events may be left out of it.
+A negated component is about the events between the components around it; at an end of the pattern,
+about those that share the window with the match. `~B b`: no such event satisfies all the conditions
+on b. `~(B+ b[])`: no series of them does. Under a contiguity strategy the series is made of
+everything there (everything of the partition); otherwise any events may be left out of it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ CONTIGUOUS = (sase.Strategy.STRICT, sase.Strategy.PARTITION)
 
 @dataclass(frozen=True)
 class Region:
-    """The positions that a negated component speaks of. What is not `closed` before (after) has no
-    component there: a series may begin late (end early)."""
+    """The positions that a negated component is about. If it is not `closed` before (after), there
+    is no component there: a series may begin late (end early)."""
 
     positions: Positions
     closed_before: bool
@@ -33,7 +33,7 @@ class Negations:
     automaton: Automaton
 
     def block(self, buffer: Buffer) -> bool:
-        """Whether some negated component has an event, or a series, that it forbids."""
+        """Whether some negated component has a forbidden event or series."""
         parts = self.automaton.query.parts
         return any(
             self.forbidden(part.component, self.region(index, buffer), buffer)

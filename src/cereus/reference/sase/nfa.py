@@ -102,8 +102,8 @@ class Automaton:
         return buffers
 
     def moves(self, run: Run, j: int) -> Iterator[tuple[Run, bool, bool]]:
-        """The runs that `run` becomes at event j; whether the event is consumed; and whether it
-        was looked at."""
+        """The runs that `run` becomes at event j; whether the event is consumed; and whether it was
+        read."""
         state = self.states[run.state]
         selected = Run(run.state if state.more else run.state + 1, self.with_event(run, j))
         following = Run(run.state + 1, run.buffer)
@@ -140,7 +140,7 @@ class Automaton:
         return self.in_window(run.buffer, j) and self.skip(run, j)
 
     def forced_stop(self, run: Run, j: int) -> bool:
-        """The window has passed, or `!` and its criterion."""
+        """Whether the window has passed, or `!` applies with its criterion."""
         if not self.in_window(run.buffer, j):
             return True
         state = self.states[run.state]
@@ -159,8 +159,8 @@ class Automaton:
         )
 
     def skip(self, run: Run, j: int) -> bool:
-        """θ_skip, Table 1. Behind a negated component contiguity is asked of what is negated, so
-        the next component is the next match."""
+        """θ_skip, Table 1. After a negated component contiguity applies to that component, so the
+        next component is the next match."""
         state = self.states[run.state]
         match self.strategy(state):
             case sase.Strategy.STRICT:
@@ -196,7 +196,7 @@ class Automaton:
         return any(c.variable == variable and c.place is ClausePlace.LAST for c in self.clauses)
 
     def last(self, run: Run) -> bool:
-        """The condition on the last event selected, and on the array as a whole."""
+        """Whether the condition on the last event selected, and on the array as a whole, holds."""
         variable = self.variable(self.states[run.state])
         return self.all_hold(variable, (ClausePlace.LAST,), self.events_of(run.buffer))
 
@@ -234,7 +234,8 @@ class Automaton:
         )
 
     def agrees(self, buffer: Buffer, j: int) -> bool:
-        """The equivalence tests; all events selected agree, so the first one stands for them."""
+        """Whether the equivalence tests hold; all events selected agree, so the first one stands
+        for them."""
         first = start_of(buffer)
         events = self.stream.events
         return first is None or all(
@@ -264,7 +265,7 @@ def places_of(more: bool) -> tuple[ClausePlace, ...]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """NULL agrees with NULL, and NaN with NaN, as in GROUP BY."""
+    """Whether two values agree: NULL agrees with NULL, and NaN with NaN, as in GROUP BY."""
     return bool(left == right or (left != left and right != right))
 
 

@@ -1,7 +1,7 @@
 """The values of SASE+ terms (A.1) on a match buffer: the events selected for each variable.
 
-`a[i]` is always the event selected last: an edge puts the event at hand into the buffer first and
-then asks its condition, as the begin and take moves of A.2 do.
+`a[i]` is always the event selected last: an edge first puts the event at hand into the buffer and
+then evaluates its condition, as the begin and take moves of A.2 do.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Aggregates = Mapping[str, sase.UserAggregate]
 
 
 def holds(condition: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> bool:
-    """Whether a condition is true of the buffer; NULL is not."""
+    """Whether a condition is true for the buffer; NULL is not true."""
     return value(condition, buffer, aggregates) is True
 
 
 def value(expression: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> Any:
-    """The value of a term, a condition, or something in RETURN."""
+    """The value of a term, a condition, or a value in RETURN."""
     match expression:
         case sase.Series(variable, path):
             return [read(event, path) for event in buffer[variable]]
@@ -62,7 +62,7 @@ def _is_list(node: ex.Expression) -> bool:
 
 
 def _read(node: Identifier, buffer: Buffer, aggregates: Aggregates) -> Any:
-    """What an identifier is worth on a buffer."""
+    """The value of an identifier on a buffer."""
     if isinstance(node, sase.Aggregate):
         return _aggregate(node, buffer, aggregates)
     at = node.at if isinstance(node, sase.Item) else sase.Index.FIRST
@@ -79,7 +79,7 @@ def _record(event: Event, paths: tuple[sase.Path, ...]) -> dict[str, Any]:
 
 
 def _aggregate(node: sase.Aggregate, buffer: Buffer, aggregates: Aggregates) -> Any:
-    """Nulls are passed over, as in SQL, but for first and last."""
+    """The value of an aggregate, without nulls, as in SQL, except for first and last."""
     events = buffer[node.variable]
     events = events[:-1] if node.running else events
     if node.function in aggregates:

@@ -31,7 +31,7 @@ class TimedOut:
     bindings: tuple[tuple[str, Positions], ...]
     deadline: int | None
     last_again: bool = False
-    """It waits for more events of its last component."""
+    """Whether it waits for more events of its last component."""
 
 
 def timeouts(
@@ -68,7 +68,8 @@ def _from(first: int, automaton: Automaton, every: Automaton) -> Iterator[TimedO
 
 
 def _runs(automaton: Automaton) -> tuple[set[Run], set[Buffer]]:
-    """The runs that begin with the first event and are there at the end, and what is complete."""
+    """The runs that begin with the first event and are alive at the end, and the complete
+    buffers."""
     runs = {Run(0, ((),) * len(automaton.components))}
     complete: set[Buffer] = set()
     alive = runs
@@ -91,13 +92,13 @@ def _runs(automaton: Automaton) -> tuple[set[Run], set[Buffer]]:
 def _waits(run: Run, automaton: Automaton, negations: Negations) -> bool:
     steps, state = _steps(run.buffer), automaton.states[run.state]
     if steps == len(run.buffer) and not automaton.has_last(state):
-        return False  # it is complete, or what is complete is forbidden
+        return False  # it is complete, or its completion is forbidden
     return not _blocked(negations, run.buffer, trailing=not state.more)
 
 
 def _blocked(negations: Negations, buffer: Buffer, *, trailing: bool) -> bool:
-    """Whether a negated component has what it forbids, as far as it is decided; `trailing`: also
-    the one behind the last component there is."""
+    """Whether a negated component has a forbidden event, as far as it is decided; `trailing`:
+    including the one after the last component that has events."""
     query, steps = negations.automaton.query, _steps(buffer)
     there = {component.variable for component in query.components[:steps]}
     for index, part in enumerate(query.parts):
@@ -121,7 +122,7 @@ def _is_series(part: sase.Negated) -> bool:
 
 
 def _is_decided(query: sase.Query, part: sase.Negated, there: set[str]) -> bool:
-    """Whether the conditions on a negated component read nothing but what is there."""
+    """Whether the conditions on a negated component read only components that have events."""
     known = there | {part.variable}
     about = (
         {str(node.variable) for node in identifiers(clause.condition)} for clause in query.clauses

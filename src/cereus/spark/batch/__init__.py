@@ -1,1 +1,1 @@
-"""Matching a DataFrame of history."""
+"""Matches a DataFrame of history."""

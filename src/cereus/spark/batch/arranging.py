@@ -1,5 +1,5 @@
-"""Rows arranged for matching: what cannot matter is dropped before the shuffle, then the rows of a
-key come together in one task, in the order of time."""
+"""Arranges rows for matching: drops rows that cannot matter before the shuffle, then brings the
+rows of a key together in one task, in the order of time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBER = "__cereus_row"
 
 
 class Lies(Enum):
-    """How the rows of a key come to one task."""
+    """How the rows of a key get into one task."""
 
     ANYHOW = "shuffled"
     IN_PARTITIONS = "as they lie, in partitions by key"
@@ -31,7 +31,7 @@ class Lies(Enum):
 
 
 def kept(df: DataFrame, filters: Iterable[Column], columns: Iterable[str]) -> DataFrame:
-    """The rows that pass, and the columns that travel."""
+    """The rows that pass the filters, with the columns that travel."""
     for condition in filters:
         df = df.filter(condition)
     return df.select(*(quoted((name,)) for name in columns))
@@ -56,7 +56,7 @@ class Arrangement:
 
     @cached_property
     def lies(self) -> Lies:
-        """Whether the rows are where they have to be already."""
+        """How the rows lie now: whether they are already where they have to be."""
         if not self.groups or self.tasks is not None or self.spread:
             return Lies.ANYHOW
         if lies_together(self.events, self.groups):
@@ -67,7 +67,7 @@ class Arrangement:
 
     @property
     def sorted_by(self) -> tuple[Path, ...]:
-        """What rows are sorted by before the order; () if by time alone."""
+        """The columns that rows are sorted by before the order; () if by time alone."""
         return () if self.by_time and self.lies is not Lies.IN_BUCKETS else self.groups
 
     def rows(self) -> DataFrame:
@@ -85,8 +85,8 @@ class Arrangement:
 
     @property
     def _numbered(self) -> DataFrame:
-        """The number of a row in its group asks Spark for what is needed, groups together and in
-        order, so that it is done only where it is not so. `repartition` always shuffles."""
+        """The rows with their numbers in their groups. To number rows, Spark brings groups together
+        and in order, and only if they are not so yet; `repartition` always shuffles."""
         window = Window.partitionBy(*_columns(self.groups)).orderBy(*_columns(self.order))
         return self.events.withColumn(NUMBER, F.row_number().over(window))
 

@@ -1,8 +1,8 @@
-"""Queries with special executors on DataFrames: filter in Catalyst, arrange by key and time,
+"""Runs queries with their own executors on DataFrames: filter in Catalyst, arrange by key and time,
 run.
 
-What a result says by row number in one process, it says by the events themselves here: the rows
-of a DataFrame have no numbers.
+Results in one process have row numbers; here they have the events themselves, since the rows of a
+DataFrame have no numbers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.language.compiled import EventwiseQuery
 from cereus.language.event_results import result_order, with_events
+from cereus.language.result_counts import ResultCounts
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named
 from cereus.spark.relevance import passing, types_of, where
@@ -58,6 +59,9 @@ class EventwiseTask:
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         shown = matches.select(result_order(self.query, matches.schema.names))
         return with_events(shown, self.query.row_columns, executor if self.shown else None)
+
+    def counts(self, results: pa.RecordBatch) -> ResultCounts:
+        return ResultCounts.of([results], self.query)
 
 
 # ---------------------------------------------------------------- on the driver
@@ -123,7 +127,7 @@ class Eventwise:
         return [name for name in self.df.columns if name in {*self.needed, *self.shown}]
 
     def filters(self) -> list[Column]:
-        """What decides, before anything moves, that an event cannot matter."""
+        """Filters that drop events that cannot matter, before anything moves."""
         there = [where(self.query.stream, self.df.schema)]
         if self.push_down and not self.query.counts_events:
             tests = self.query.tests(self.known)
@@ -131,7 +135,7 @@ class Eventwise:
         return [each for each in there if each is not None]
 
     def types(self) -> set[str] | None:
-        """The types of events that can matter; None where it may be all."""
+        """The types of events that can matter; None if it may be all."""
         anything = not self.push_down or self.query.counts_events
         return None if anything else types_of(self.query.tests(self.known), self.query.stream)
 
@@ -156,7 +160,7 @@ class Eventwise:
         return eventwise_schema(self.query, self.df.schema, self.shown)
 
     def task(self, sorted_by: tuple[Path, ...] | None = None) -> EventwiseTask:
-        """What a worker runs, over rows that are sorted by these columns first (the keys)."""
+        """The task of a worker, over rows that are sorted by these columns first (the keys)."""
         return EventwiseTask(
             self.query, self.shown, self.groups if sorted_by is None else sorted_by
         )

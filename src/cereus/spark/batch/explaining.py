@@ -1,4 +1,4 @@
-"""How queries are going to be run over a DataFrame of history, in words."""
+"""Describes how queries will be run over a DataFrame of history."""
 
 from __future__ import annotations
 

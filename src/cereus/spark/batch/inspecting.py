@@ -1,7 +1,7 @@
-"""What is known of a DataFrame before it runs: how large it is, how its rows lie, and a sample.
+"""Finds out about a DataFrame before it runs: how large it is, how its rows lie, and a sample.
 
-All of it is asked of Spark's plan in the JVM. Spark Connect does not show that: there nothing is
-known, and rows are arranged as if it were so.
+All of it comes from Spark's plan in the JVM. Spark Connect does not show the plan: there nothing is
+known, and rows are arranged accordingly.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ NARROW = frozenset(
 )
 """Operators that leave every row in its partition."""
 CHOSEN = frozenset({"REPARTITION_BY_COL", "REPARTITION_BY_NUM"})
-"""Shuffles that somebody asked for: adaptive execution does not part their keys."""
+"""Shuffles that a user asked for: adaptive execution does not split their keys."""
 PARTITIONS, ROWS = 16, 4096
-"""A sample has so many rows of so many partitions at most."""
+"""A sample has at most this many partitions, and this many rows of each."""
 
 
 def size_of(df: DataFrame) -> int | None:
-    """Bytes of the input, as Spark guesses them without reading it."""
+    """The bytes of the input, as Spark estimates them without reading it."""
     plan = _execution(df)
     return None if plan is None else int(str(plan.optimizedPlan().stats().sizeInBytes()))
 
 
 def sample_of(df: DataFrame, columns: Sequence[Column]) -> list[tuple[Any, ...]] | None:
-    """Some rows from all over the input: the first ones of some partitions. None where more than
-    these would have to be read or computed."""
+    """Some rows from all over the input: the first ones of some partitions. None if more than these
+    would have to be read or computed."""
     plan = _execution(df)
     if plan is None or "Exchange" in plan.executedPlan().toString():
         return None
@@ -52,8 +52,8 @@ def sample_of(df: DataFrame, columns: Sequence[Column]) -> list[tuple[Any, ...]]
 
 
 def _first_of_partitions(df: DataFrame, rows: int) -> DataFrame:
-    """The first rows of every partition. To leave off in Python would not do: the JVM reads the
-    partition to its end all the same."""
+    """The first rows of every partition. Stopping in Python would not be enough: the JVM would
+    still read the partition to its end."""
     jvm: Any = df.sparkSession._jvm
     limit = df.limit(rows)._jdf.queryExecution().analyzed()  # of all partitions, over one of each
     made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(df._jdf.sparkSession(), limit.child())
@@ -66,7 +66,8 @@ def cores_of(df: DataFrame) -> int:
 
 
 def lies_together(df: DataFrame, keys: Sequence[Path]) -> bool:
-    """The rows of a key are in one partition already, because somebody repartitioned by it."""
+    """Whether the rows of a key are in one partition already, because a user repartitioned by
+    it."""
     plan = _execution(df)
     if plan is None or any(len(path) > 1 for path in keys):
         return False
@@ -84,7 +85,7 @@ def lies_together(df: DataFrame, keys: Sequence[Path]) -> bool:
 
 
 def is_bucketed(df: DataFrame) -> bool:
-    """The rows are of a table that was written in buckets."""
+    """Whether the rows are of a table that was written in buckets."""
     plan = _execution(df)
     if plan is None:
         return False
@@ -95,7 +96,7 @@ def is_bucketed(df: DataFrame) -> bool:
 
 
 def shuffles(df: DataFrame) -> bool:
-    """The plan of a DataFrame has a shuffle."""
+    """Whether the plan of a DataFrame has a shuffle."""
     plan = _execution(df)
     return plan is None or "Exchange" in plan.executedPlan().toString()
 

@@ -1,4 +1,4 @@
-"""Names for what runs in Python workers, as Spark's plans and its UI show them."""
+"""Names for the functions in Python workers, as Spark's plans and its UI show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 80
 
 @dataclass(frozen=True)
 class Named:
-    """A function with a name of its own; `MapInArrow` in a plan is followed by it."""
+    """A function with its own name, which a plan shows after `MapInArrow`."""
 
     run: Run
     name: str = field(repr=False)

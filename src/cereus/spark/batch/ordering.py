@@ -1,5 +1,4 @@
-"""Events in the order that Spark's sort gives them, wherever they are read: live,
-and by several queries in one pass."""
+"""Sorts events as Spark does, wherever they are read: live, and by several queries in one pass."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def in_order(events: pa.Table, order: tuple[Path, ...], first: str | None = None
 
 
 def places_in_order(events: pa.Table, order: Iterable[Path]) -> pa.Array:
-    """Where the events stand that come first, second, … by these columns."""
+    """The places of the events that come first, second, … by these columns."""
     columns = [each for path in order for each in comparable(_read(events, path))]
     table = pa.table({str(place): column for place, column in enumerate(columns)})
     return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in table.column_names])

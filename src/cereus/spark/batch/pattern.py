@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cereus.spark")
 
 MOST_CUT = 16
-"""Queries of one call that are each looked at for keys to cut; more of them share a pass."""
+"""If a call has at most this many queries, each is checked for keys to cut; more queries share a
+pass."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Batch:
         return filters_of(self.plan, self.df.schema, self.push_down)
 
     def types(self) -> set[str] | None:
-        """The types of events that can matter; None where it may be all."""
+        """The types of events that can matter; None if it may be all."""
         anything = not self.push_down or self.plan.traits.position_sensitive
         return None if anything else types_of(self.plan.tests, self.plan.stream)
 
@@ -108,17 +109,17 @@ class Batch:
 
     @property
     def by_time(self) -> bool:
-        """The engine tells keys apart by itself, and forgets them when a window has passed. So
-        the rows of a task need not be sorted by key, which costs more than by time alone; for
-        slices it was measured to be the same."""
+        """Whether the rows of a task need not be sorted by key. The engine tells keys apart by
+        itself, and forgets them when a window has passed; sorting by key costs more than by time
+        alone. For slices it was measured to be the same."""
         timed = isinstance(self.plan.query.window, TimeWindow) and not self.sliced
         return timed and not self.df.isStreaming
 
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same.
 
-        What the pattern reads comes before what is only shown: the matches do not depend on
-        which columns are.
+        Columns that the pattern reads come before those that are only shown, so the matches do not
+        depend on which columns are shown.
         """
         return list(dict.fromkeys((*self.groups, *self.order_in_key())))
 
@@ -148,7 +149,7 @@ class Batch:
         return pattern_schema(self.plan, self.df.schema, self.shown, listed=self.listed)
 
     def task(self, sorted_by: tuple[Path, ...] | None = None) -> Task:
-        """What a worker runs, over rows that are sorted by these columns first (the keys)."""
+        """The task of a worker, over rows that are sorted by these columns first (the keys)."""
         stream = self.plan.stream
         if self.sliced:
             stream = replace(stream, keys=(*stream.keys, SLICE))
@@ -179,7 +180,7 @@ class Batch:
 
 
 def filters_of(plan: Plan, schema: st.StructType, push_down: bool) -> list[Column]:
-    """What decides, before anything moves, that an event cannot matter."""
+    """Filters that drop events that cannot matter, before anything moves."""
     pushed = relevant(plan, schema) if push_down else None
     there = (where(plan.stream, schema), streams_of(plan), pushed)
     return [each for each in there if each is not None]
@@ -198,9 +199,9 @@ def batch(
     push_down: bool = True,
     among: int = 1,
 ) -> Batch:
-    """What `match` is about to do with a pattern, one `among` so many queries. What is cut by time
-    reads for itself, so of many queries those with keys share a pass, unless somebody wants them
-    cut."""
+    """The run of a pattern over a DataFrame, prepared as one of `among` queries of a call. A query
+    that is cut by time reads the rows alone, so of many queries those with keys share a pass,
+    unless the user wants them cut."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
 
@@ -239,7 +240,7 @@ def _check_names(made: Batch) -> None:
 
 
 def _order(plan: Plan, order: str | None) -> Path:
-    """What orders the events: their time, or else what is never to decrease."""
+    """The column that orders the events: their time, or else one that never decreases."""
     if plan.stream.time is not None:
         return (plan.stream.time,)
     if order is not None:

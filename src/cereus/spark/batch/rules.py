@@ -32,7 +32,7 @@ log = logging.getLogger("cereus.spark")
 
 @dataclass(frozen=True)
 class RuleToRun:
-    """A rule that compiles, as it travels to the workers."""
+    """A rule that compiles, in the form that travels to the workers."""
 
     rule: Rule
     version: int
@@ -91,7 +91,7 @@ def matches_of_rules(of: ArrangedRules, rules: Iterable[CompiledRule]) -> DataFr
 def with_changes(
     matches: DataFrame, changes: Sequence[RuleChange], schema: st.StructType
 ) -> DataFrame:
-    """The matches, and rows that say what became of the rules; `schema` is that of both."""
+    """The matches, and rows that report changes of the rules; `schema` is that of both."""
     known = ("rule", "version", "change", "error")
     rows = [tuple(getattr(each, name) for name in known) for each in changes]
     kinds = st.StructType([schema[name] for name in known])

@@ -1,4 +1,4 @@
-"""Queries at work on the rows of one partition, several of them on the same rows."""
+"""Runs queries on the rows of one partition, several of them on the same rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cereus.spark.worker import PartitionRun, Task
 
 @dataclass(frozen=True)
 class TogetherPart:
-    """What a worker knows of one of the queries: the columns that it is given, the order that it
-    wants events of one time in, and the columns that its results have."""
+    """What a worker knows about one of the queries: the columns that it is given, its order for
+    events of one time, and the columns of its results."""
 
     name: str
     task: Task | EventwiseTask
@@ -28,8 +28,8 @@ class TogetherPart:
 
     @property
     def alike(self) -> object:
-        """What the queries have in common that share one run: those that are no patterns of the
-        automaton kernel have one each."""
+        """The property that queries of one run share. A query that is not a pattern of the
+        automaton kernel has its own."""
         if isinstance(self.task, EventwiseTask):
             return self.name
         return (self.columns, self.order, self.task.query.stream, self.task.shape)
@@ -39,7 +39,7 @@ class TogetherPart:
 
 
 class SharedRun:
-    """Patterns at work on the rows of one partition: those that read the same columns, in the same
+    """A run of patterns on the rows of one partition: those that read the same columns, in the same
     order."""
 
     def __init__(self, first: TogetherPart, tasks: Mapping[str, Task], schema: pa.Schema) -> None:
@@ -66,7 +66,8 @@ class SharedRun:
         return executor
 
     def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[Named]:
-        """What a batch completes; before it, what the end of all keys so far does."""
+        """The results that the end of all keys so far completes (with `keys_are_over`), then those
+        that a batch completes."""
         if keys_are_over:
             yield from self.finish()
         for run in self.runs:
@@ -84,7 +85,7 @@ class SharedRun:
 
 
 class SingleRun:
-    """A query that no other shares anything with but the rows."""
+    """A run of a query that shares only the rows with others."""
 
     def __init__(self, part: TogetherPart, schema: pa.Schema) -> None:
         self.first, self.fields = part, list(part.results)

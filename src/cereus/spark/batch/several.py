@@ -49,8 +49,8 @@ def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
 
 
 def jobs(parts: Mapping[str, Batch | Eventwise]) -> list[Job]:
-    """The queries by how they read the rows. Those that arrange them alike are matched in one
-    pass, and passes that only differ in their keys share the scan."""
+    """The queries grouped by how they read the rows. Those that arrange them alike are matched in
+    one pass, and passes that differ only in their keys share the scan."""
     passes: dict[object, dict[str, Batch | Eventwise]] = {}
     made: list[Job] = []
     for name, part in parts.items():
@@ -73,7 +73,7 @@ def _job(passes: list[dict[str, Batch | Eventwise]]) -> Job:
 
 @dataclass(frozen=True)
 class Alone:
-    """A query that reads the rows for itself."""
+    """A query that reads the rows alone."""
 
     name: str
     part: Batch | Eventwise
@@ -86,7 +86,8 @@ Job = Alone | Together | SharedScan
 
 
 def _check(schemas: Mapping[str, st.StructType]) -> None:
-    """A column has one type in all of them, and none is called as the query's is."""
+    """Check that a column has one type in all of them, and that none has the name of the query
+    column."""
     seen: dict[str, tuple[str, st.DataType]] = {}
     for name, schema in schemas.items():
         for field in schema:

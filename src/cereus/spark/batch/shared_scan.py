@@ -1,8 +1,8 @@
-"""Queries with different keys read a DataFrame once.
+"""Lets queries with different keys read a DataFrame once.
 
 Every event goes once into each pass that it can matter to: a pass has the queries of one set of
-keys. The number of the pass, and a hash of the keys that it has, decide which task gets the event;
-there the passes come one after the other.
+keys. The number of the pass, and a hash of its keys, decide which task gets the event; there the
+passes come one after the other.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class SharedScan:
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """By pass first. Where all queries leave it to the engine to keep keys apart, then by
-        time; else by the hash of the keys, which is as good as these."""
+        """By pass first; then by time, if the engine keeps the keys of all queries apart; else by
+        the hash of the keys, which is as good as the keys."""
         first, by_time = self.first, all(p.by_time for e in self.passes for p in e.parts.values())
         begin: tuple[Path, ...] = ((PASS,),) if by_time else ((PASS,), (GROUP,))
         order = (*begin, *first.order_in_key())

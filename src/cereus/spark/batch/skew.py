@@ -1,8 +1,8 @@
-"""Keys that have most of the events: which of them are cut by time.
+"""Finds keys that have most of the events, to cut them by time.
 
-A key is matched in one task, so a run takes as long as its longest key. Cutting costs: one event in
-eight is read twice. So it pays where one core would be busy with a key for longer than all cores
-are with everything.
+A key is matched in one task, so a run takes as long as its longest key. Cutting has a cost: one
+event in eight is read twice. So it is worth it where one core would be busy with a key for longer
+than all cores are with everything.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SMALL = 64 << 20
-"""Bytes that are matched as they are: an input is looked at where it has more, and cut where what
-can matter of it has more."""
+"""The bytes up to which an input is matched as it is. A larger input is examined, and cut if the
+part that can matter is larger than this."""
 PAYS = 1.5
-"""A key is long when it has so many times the events that each core would get."""
+"""A key is long if it has this many times the events that each core would get."""
 FEWEST = 1000
-"""Rows of a sample that says something."""
+"""The least rows of a sample that is worth something."""
 MOST = 64
-"""Keys that are cut: more of them keep all cores busy by themselves."""
+"""The most keys that are cut: more of them keep all cores busy without cutting."""
 SLICES = 256
-"""For each core, where windows are short: tasks get about as much each, and slices cost little."""
+"""The most slices for each core, if windows are short: tasks then get about the same work, and
+slices cost little."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class LongKeys:
 
     @property
     def condition(self) -> Column:
-        """Events of these keys."""
+        """The condition for events of these keys."""
         return reduce(or_, (self._is(each) for each in self.values))
 
     def _is(self, values: tuple[Any, ...]) -> Column:
@@ -72,8 +73,8 @@ def long_keys(
     filters: Sequence[Column],
     parallelism: int | None,
 ) -> LongKeys | str:
-    """The keys to cut by a measure, or why none is. No more than a sample is read, of large inputs
-    only; what counts of it is what passes the filters."""
+    """The keys to cut by a measure, or why none is. Only a sample is read, and only of large
+    inputs; only events that pass the filters count."""
     size = inspecting.size_of(df)
     if size is None:
         return "how the keys lie is not known with Spark Connect"

@@ -1,8 +1,8 @@
-"""Several queries in one pass: read, shuffled, sorted and handed to Python once.
+"""Several queries in one pass: rows are read, shuffled, sorted and handed to Python once.
 
-That takes queries with the same keys and the same column of time. What they may differ in is how
-they order events of one time (by the columns that each of them reads): Spark sorts as the first
-query wants it, and for the others a worker sorts those few events again.
+The queries must have the same keys and the same column of time. They may differ in how they order
+events of one time (by the columns that each of them reads): Spark sorts as the first query needs
+it, and for the others a worker sorts those few events again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 QUERY = "query"
-"""The column with the name of the query that a match is of."""
+"""The column with the name of a match's query."""
 MOMENT = "__cereus_moment"
 MOST_FILTERS = 64
-"""Queries whose conditions are pushed into the scan together."""
+"""The most queries whose conditions are pushed into the scan together."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class TogetherTask:
 
 
 def _named(name: str, matches: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Matches with the name of their query; what they have not is null."""
+    """Matches with the name of their query; columns that they lack are null."""
     columns = []
     for field in schema:
         if field.name == QUERY:
@@ -123,13 +123,13 @@ def complete_moments(
 
 
 def last_moment(batch: pa.RecordBatch, moment: tuple[Path, ...]) -> int:
-    """Where the rows begin that have the key and time of the last one."""
+    """The first row that has the key and time of the last one."""
     columns, last = values_of(batch, moment), batch.num_rows - 1
     return bisect_left(range(last), True, key=lambda row: not differ(columns, row, last))
 
 
 class Moments:
-    """The rows of a batch by their moments: stretches of one key and time."""
+    """The rows of a batch by their moments: consecutive rows of one key and time."""
 
     def __init__(self, batch: pa.RecordBatch, moment: tuple[Path, ...]) -> None:
         self.batch, self.moment = batch, moment
@@ -183,9 +183,9 @@ class Together:
         return [name for name in self.first.df.columns if name in names]
 
     def filters(self) -> list[Column]:
-        """What can matter to one of the queries; every other drops it by itself. Of very many
-        queries that is what has one of their types: their shared tests take less than as many
-        conditions in Spark, and so deep a condition overflows its stack."""
+        """The filter for events that can matter to one of the queries; every other query drops them
+        itself. For very many queries, it is a filter on their types: their shared tests take less
+        time than as many conditions in Spark, and so deep a condition overflows its stack."""
         if len(self.parts) > MOST_FILTERS:
             return self._of_types()
         filters = [part.filters() for part in self.parts.values()]
@@ -194,7 +194,8 @@ class Together:
         return [reduce(operator.or_, (reduce(operator.and_, each) for each in filters))]
 
     def _of_types(self) -> list[Column]:
-        """Events of the types that the queries name, if all of them do, in one column of texts."""
+        """The filter for events of the types that the queries name, if all queries name types, in
+        one column of texts."""
         names = {part.query.stream.type for part in self.parts.values()}
         texts = {each.name for each in self.first.df.schema if each.dataType == st.StringType()}
         types = [part.types() for part in self.parts.values()]
@@ -213,7 +214,7 @@ class Together:
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """As the first query wants it; by time alone if that is enough for all."""
+        """The arrangement of the first query; by time alone if that is enough for all."""
         events = kept(self.first.df, self.filters(), self.travelling)
         first, by_time = self.first, all(part.by_time for part in self.parts.values())
         order = tuple(first.order_in_key())
@@ -226,8 +227,8 @@ class Together:
     def task_over(
         self, sorted_by: tuple[Path, ...], moment: tuple[Path, ...], within: tuple[Path, ...]
     ) -> TogetherTask:
-        """The queries over rows that are sorted by these columns, then by time (that is their
-        moment), and within a moment by others."""
+        """The task of the queries over rows that are sorted by these columns, then by time (that is
+        their moment), and within a moment by others."""
         parts = tuple(
             TogetherPart(
                 name,

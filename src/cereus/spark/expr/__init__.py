@@ -1,1 +1,1 @@
-"""Conditions as Spark columns."""
+"""Turns conditions into Spark columns."""

@@ -1,10 +1,9 @@
-"""Conditions as Spark columns; the values are those of `expr.python`.
+"""Turns conditions into Spark columns; the values are those of `expr.python`.
 
-Built of `pyspark.sql.functions` alone, so it works on Spark Connect too. What Spark sees
-differently is guarded, and only there: NaN (Spark holds it equal to itself and above all
-numbers), overflow and division by zero (errors under ANSI), and time zones (parts of a
-timestamp are taken in UTC whatever the session's zone). Plain comparisons stay plain, so that
-Catalyst pushes them into the scan.
+It uses `pyspark.sql.functions` only, so it works on Spark Connect too. Guards are added only where
+Spark differs: NaN (Spark takes it as equal to itself and above all numbers), overflow and division
+by zero (errors under ANSI), and time zones (parts of a timestamp are taken in UTC whatever the
+session's zone). Plain comparisons stay plain, so that Catalyst pushes them into the scan.
 
 Regular expressions run on Java's engine: see `expr.text_patterns` for what it shares with RE2.
 Decimals and integers compare exactly as far as Spark does, which is 38 digits for both together.
@@ -192,7 +191,8 @@ FLOAT_ARITHMETIC: dict[str, Callable[[Column, Column], Column]] = {
 
 
 def _shift(op: str, left: TypedColumn, right: TypedColumn) -> TypedColumn:
-    """Times and intervals. Not Spark's own operators: those add days in the session's zone."""
+    """Arithmetic of times and intervals. It does not use Spark's own operators, which add days in
+    the session's zone."""
     if left.kind is right.kind is Kind.INTERVAL:
         return TypedColumn(INTEGER_ARITHMETIC[op](left.column, right.column), Kind.INTERVAL)
     count = INTEGER_ARITHMETIC[op](micros(left), micros(right))

@@ -42,7 +42,8 @@ HAS_NO_FRACTION = 2.0**52
 
 
 def call(function: str, arguments: Sequence[TypedColumn]) -> TypedColumn:
-    """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
+    """The value of a function: NULL for a NULL argument (except for coalesce) and outside its
+    domain."""
     if function == "coalesce":
         operands = unify(arguments)
         return one_of(operands, F.coalesce(*(each.column for each in operands)))
@@ -52,7 +53,7 @@ def call(function: str, arguments: Sequence[TypedColumn]) -> TypedColumn:
 
 
 def _real(compute: Callable[..., Column]) -> Callable[..., TypedColumn]:
-    """NaN for a NaN argument, NULL where the result is NaN without one."""
+    """A function of doubles: NaN for a NaN argument, NULL where the result is NaN without one."""
 
     def build(*arguments: TypedColumn) -> TypedColumn:
         numbers = [as_float(argument).column for argument in arguments]
@@ -66,7 +67,7 @@ def _real(compute: Callable[..., Column]) -> Callable[..., TypedColumn]:
 
 
 def _power(base: Column, exponent: Column) -> Column:
-    """Java has no value for 1 to the power of infinity, C says 1."""
+    """A power. Java has no value for 1 to the power of infinity; C gives 1."""
     fraction = (F.abs(exponent) < HAS_NO_FRACTION) & (F.floor(exponent) != exponent)
     undefined = ((base == 0) & (exponent < 0)) | ((base < 0) & fraction)
     return (
@@ -99,7 +100,8 @@ def _sign(number: TypedColumn) -> TypedColumn:
 
 
 def _integral(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedColumn]:
-    """Spark's floor gives a bigint, which has no NaN and no infinity."""
+    """A function to whole numbers. Spark's floor gives a bigint, which has no NaN and no
+    infinity."""
 
     def build(number: TypedColumn) -> TypedColumn:
         if number.kind is Kind.INTEGER:
@@ -114,7 +116,7 @@ def _integral(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], Typ
 
 
 def _round(number: TypedColumn, decimals: TypedColumn | None = None) -> TypedColumn:
-    """Not Spark's round, which rounds the decimal digits of a double."""
+    """Rounding. It does not use Spark's round, which rounds the decimal digits of a double."""
     places = 0 if decimals is None else _literal_integer(decimals, "the decimals of round")
     if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_bigint(number).column, -places)
@@ -166,7 +168,7 @@ def _calendar(part: Callable[[Column], Column]) -> Callable[[TypedColumn], Typed
 
 
 def _date(when: TypedColumn) -> Column:
-    """The day in UTC; Spark's own casts use the session's time zone."""
+    """The day in UTC; Spark's own casts would use the session's time zone."""
     assert when.kind is Kind.TIMESTAMP, when.kind
     if when.stored is not StoredTime.INSTANT:
         return when.column.cast("date")
@@ -202,7 +204,7 @@ PERIODS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 
 
 def _date_trunc(unit: TypedColumn, when: TypedColumn) -> TypedColumn:
-    """Not Spark's own, which truncates in the session's zone."""
+    """Truncation in UTC; Spark's own function would use the session's zone."""
     word = str(unit.value).lower()
     if word not in PERIODS:
         days = F.unix_date(F.trunc(_date(when), word)).cast("bigint")
@@ -233,13 +235,13 @@ def _extract(
 
 
 def _cidr_match(text: TypedColumn, *blocks: TypedColumn) -> TypedColumn:
-    """In Python: Spark has no addresses."""
+    """A match of an address, computed in Python: Spark has no addresses."""
     given = [str(block.value) for block in blocks]
 
     def match(address: str | None) -> bool | None:
         return None if address is None else cidr_match(address, *given)
 
-    # Left to itself PySpark infers from type hints which kind of function this is, and warns.
+    # without this PySpark infers from type hints which kind of function this is, and warns
     batched = find_spec("pandas") is not None
     called = F.udf(match, "boolean", useArrow=batched)
     return TypedColumn(called(text.column), Kind.BOOLEAN)
@@ -289,7 +291,7 @@ def _to_timestamp(value: TypedColumn) -> TypedColumn:
 
 
 def _read(text: TypedColumn, form: re.Pattern[str]) -> Column:
-    """A text without the spaces around it, where it has the form."""
+    """A text without the spaces around it, if it has the form."""
     trimmed = F.trim(text.column)
     return F.when(trimmed.rlike(rf"\A(?:{form.pattern})\z"), trimmed)
 

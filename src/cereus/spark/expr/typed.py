@@ -1,7 +1,7 @@
-"""Spark columns with what is known of their type: attributes, literals, conversions.
+"""Spark columns with what is known about their types: attributes, literals, conversions.
 
-Spark's own rules differ by type (NaN, overflow, time zones), so a condition is translated with
-the schema at hand, and guards are built only where the types call for them.
+Spark's own rules differ by type (NaN, overflow, time zones). So a condition is translated with the
+schema at hand, and guards are built only where the types need them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
 class StoredTime(Enum):
-    """How Spark keeps a time."""
+    """How Spark stores a time."""
 
     INSTANT = auto()
     """TIMESTAMP"""
@@ -39,8 +39,8 @@ class StoredTime(Enum):
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """A column and the kind of its values; `value` is that of a literal, None for anything else;
-    `stored` is about times."""
+    """A column and the kind of its values. `value` is that of a literal, None for anything else;
+    `stored` is for times."""
 
     column: Column
     kind: Kind
@@ -88,7 +88,7 @@ def _type_of(node: ex.Attribute, schema: st.StructType) -> st.DataType:
 
 
 def literal(value: Any) -> TypedColumn:
-    """An integer that does not fit 64 bits is read as a double."""
+    """A literal. An integer that does not fit 64 bits becomes a double."""
     match value:
         case None:
             return NULL()
@@ -138,7 +138,7 @@ def as_bigint(operand: TypedColumn) -> TypedColumn:
 
 
 def stored_as(operand: TypedColumn, stored: StoredTime) -> TypedColumn | None:
-    """A time kept otherwise without a computation per row; None where there is no such way."""
+    """A time in another form that needs no computation per row; None if there is no such form."""
     if operand.kind is Kind.TIMESTAMP and operand.stored is stored:
         return operand
     if not isinstance(operand.value, datetime):
@@ -152,7 +152,7 @@ def stored_as(operand: TypedColumn, stored: StoredTime) -> TypedColumn | None:
 
 
 def same_times(times: Sequence[TypedColumn]) -> list[TypedColumn] | None:
-    """Times kept in one way, where literals can be kept as the columns are."""
+    """Times in one form, if literals can take the form of the columns."""
     columns = [time for time in times if time.kind is Kind.TIMESTAMP and time.value is None]
     for stored in {time.stored for time in columns} or {StoredTime.INSTANT}:
         same = [time if time.kind is Kind.NULL else stored_as(time, stored) for time in times]

@@ -1,8 +1,8 @@
 """A bucket: the keys that share one piece of Spark's state, and what happens to their events.
 
-Events wait until the watermark has passed them; then they are put in order and read by the
-engine. An event is late when the watermark of the batch before the one it arrives in has passed
-it: that is when Spark itself would drop it, and never before the engine has gone past it.
+Events wait until the watermark has passed them; then they are sorted and read by the engine. An
+event is late if the watermark of the batch before the one it arrives in has passed it: that is when
+Spark itself would drop it, and never before the engine has gone past it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from cereus.spark.live.state.stored import BucketState, Head, Store
 from cereus.spark.live.state.warm import WARM
 
 MILLISECOND = 1000
+MOST_COUNTED = 1 << 48
+"""Of the matches of one piece, so many are counted: `COUNT(*)` may count infinitely many, and Spark
+adds the pieces of a micro-batch up in 64 bits."""
 
 
 class BucketOutput(NamedTuple):
@@ -42,7 +45,7 @@ class BucketOutput(NamedTuple):
 
 
 class Bucket:
-    """One bucket in one step: a micro-batch of Spark's."""
+    """One bucket in one step: a micro-batch of Spark."""
 
     def __init__(
         self, number: int, recipe: Recipe, store: Store, copies: Copies | None = None
@@ -52,7 +55,8 @@ class Bucket:
         before, head = state.head, self._head(state)
         kept = before is not None and before.fingerprint != head.fingerprint
         self.must_save = kept and head.snapshot is not None
-        """The engine is one that reading its events again would not make."""
+        """Whether the engine must be saved: reading its events again would not give the same
+        engine."""
         memory = WARM.take(recipe.fingerprint, number)
         self.journal = Journal(recipe, state, head, memory, adopts=self.must_save)
 
@@ -84,8 +88,8 @@ class Bucket:
         heard: bool = True,
         now: int = 0,
     ) -> Iterator[BucketOutput]:
-        """Take in what has arrived; what the watermark (in milliseconds) completes. `heard`: the
-        source has brought something; `now` is the time of the clock."""
+        """Take in the events that arrived, and yield what the watermark (in milliseconds)
+        completes. `heard`: the source has brought something; `now` is the time of the clock."""
         tables = [from_bytes(data) for data in arrived]
         yield from self._change_rules([table for table in tables if ROW in table.column_names])
         every = self._events([table for table in tables if ROW not in table.column_names])
@@ -107,7 +111,7 @@ class Bucket:
         WARM.keep(self.recipe.fingerprint, self.number, self.journal.memory)
 
     def _passed(self, watermark: int, now: int, heard: bool, events: pa.Table) -> int | None:
-        """Up to when time has passed; it never goes back."""
+        """The time that has passed; it never goes back."""
         silent = self._silent(now, heard)
         reached = [] if self.head.passed is None else [self.head.passed]
         if watermark > 0:
@@ -118,7 +122,7 @@ class Bucket:
         return max(reached, default=None)
 
     def _silent(self, now: int, heard: bool) -> int:
-        """The milliseconds that pass by the clock, in a source that has been silent for long."""
+        """The milliseconds that passed by the clock, if the source has been silent for long."""
         idle = self.recipe.idle
         if idle is None:
             return 0
@@ -131,8 +135,8 @@ class Bucket:
     # ------------------------------------------------------------ rules
 
     def _change_rules(self, changes: list[pa.Table]) -> Iterator[BucketOutput]:
-        """Put and remove rules before events are read: those that came, or all of them, where
-        these are not as they were."""
+        """Add and remove rules before events are read: those that came, or all of them, if they are
+        not what they were."""
         known = None if self.recipe.rules is None else digest("".join(self.recipe.rules).encode())
         anew = known is not None and known != self.head.rules
         if not anew and not changes:
@@ -160,7 +164,7 @@ class Bucket:
         return cut(events, self.head.passed)
 
     def _as_late(self, events: pa.Table) -> list[pa.RecordBatch]:
-        """Late events as rows of the result: nothing but the column LATE."""
+        """Late events as rows of the result, with only the column LATE."""
         shown = self.recipe.columns.field(LATE).type
         late = events.select([field.name for field in shown]).to_struct_array().cast(shown)
         nothing = [
@@ -172,7 +176,7 @@ class Bucket:
     # ------------------------------------------------------------ going
 
     def _release(self, due: list[pa.Table], passed: int) -> Iterator[BucketOutput]:
-        """Let the engine read all events up to the watermark, in order, and know the time."""
+        """Let the engine read all events up to the watermark, in order, and tell it the time."""
         events = self.journal.in_order(due)
         idle = self._idle(passed)
         waits = self.head.snapshot is not None and (self.recipe.timed or idle)
@@ -201,10 +205,12 @@ class Bucket:
         for batch in batches:
             if batch.num_rows:
                 shown = self.recipe.matching.result(batch, executor)
-                yield BucketOutput(to_bytes(self._shaped(shown)), matches=batch.num_rows)
+                counts = self.recipe.matching.counts(batch)
+                matches = int(min(counts.matches or 0, MOST_COUNTED))
+                yield BucketOutput(to_bytes(self._shaped(shown)), matches=matches)
 
     def _shaped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Exactly the columns that come out."""
+        """The batch with exactly the columns of the result."""
         columns = list(batch.columns)
         if self.recipe.late:
             columns.append(pa.nulls(batch.num_rows, self.recipe.columns.field(LATE).type))

@@ -1,8 +1,8 @@
-"""Which buckets there are: numbers that Spark deals out evenly to the tasks.
+"""Chooses the buckets: numbers that Spark distributes evenly over the tasks.
 
-A bucket is a key of Spark's stateful operator, and the hash of its number says which task it is in.
-So numbers are chosen of which every task gets as many: one each is enough, and every bucket more
-costs some messages to the state store in every micro-batch.
+A bucket is a key of Spark's stateful operator, and the hash of its number decides which task it is
+in. So the numbers are chosen such that every task gets the same number of buckets: one each is
+enough, and every further bucket costs some messages to the state store in every micro-batch.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_BUCKETS = 32
-"""Unless more are asked for."""
+"""The most buckets, unless the user wants more."""
 LARGEST = 1 << 15
 ONLY = (0,)
 """The bucket of a stream without keys."""
 SEED = 42
-"""Of the hash that Spark deals rows out by."""
+"""The seed of the hash by which Spark distributes rows."""
 
 
 def buckets_for(spark: SparkSession, number: int | None) -> tuple[int, ...]:
-    """The buckets of a new stream: as many as are asked for, or one for each task."""
+    """The buckets of a new stream: as many as the user wants, or one for each task."""
     if number is not None:
         return _asked_for(number)
     tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or MOST_BUCKETS)
@@ -45,12 +45,12 @@ def _asked_for(number: int) -> tuple[int, ...]:
 
 
 def identity_of(buckets: tuple[int, ...]) -> int | tuple[int, ...]:
-    """What the buckets of a stream are known by in its state: the first states had a number."""
+    """The identity of the buckets of a stream in its state: the first states had a number."""
     return len(buckets) if buckets == tuple(range(len(buckets))) else buckets
 
 
 def one_for_each(tasks: int) -> tuple[int, ...]:
-    """The smallest numbers of which every task gets one; 0 is the first."""
+    """The smallest numbers such that every task gets one; 0 is the first."""
     return tuple(islice(_spread(tasks), tasks))
 
 
@@ -64,7 +64,7 @@ def _spread(tasks: int) -> Iterator[int]:
 
 
 def task_of(number: int, tasks: int) -> int:
-    """The task that Spark gives the rows of a bucket to: Murmur3 of its 32 bits."""
+    """The task to which Spark gives the rows of a bucket: Murmur3 of its 32 bits."""
     mixed = _times(_turned(_times(number, 0xCC9E2D51), 15), 0x1B873593)
     mixed = (_times(_turned(SEED ^ mixed, 13), 5) + 0xE6546B64) & 0xFFFFFFFF
     mixed ^= 4  # bytes

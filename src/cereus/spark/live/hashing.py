@@ -1,8 +1,8 @@
-"""Spark's `xxhash64` of columns that numpy can hash: whole numbers, dates and timestamps.
+"""Computes Spark's `xxhash64` of columns that numpy can hash: whole numbers, dates and timestamps.
 
-It says which bucket a key is in. Computed here it need not travel with every event as a column,
-which costs the JVM more than all of this; of other keys Spark computes it. The values are those
-that Spark gives, as the state of earlier runs lies in buckets by them.
+The hash decides which bucket a key is in. Computed here, it need not travel with every event as a
+column, which costs the JVM more than all of this; for other keys Spark computes it. The values must
+be those of Spark, since they decide in which buckets the state of earlier runs is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def can_hash(kind: st.DataType) -> bool:
 
 
 def buckets_of(columns: Iterable[pa.Array], number: int) -> npt.NDArray[np.int64]:
-    """The place of each row's bucket among so many: `pmod(xxhash64(…), number)`."""
+    """The index of each row's bucket among `number`: `pmod(xxhash64(…), number)`."""
     hashes: Words | None = None
     for column in columns:
         seeds = np.full(len(column), SEED, np.uint64) if hashes is None else hashes
@@ -47,7 +47,7 @@ def buckets_of(columns: Iterable[pa.Array], number: int) -> npt.NDArray[np.int64
 
 
 def _hashed(column: pa.Array, seeds: Words) -> Words:
-    """One more column; nulls leave the hash as it is."""
+    """The hash with one more column; nulls leave it as it is."""
     is_short = column.type.bit_width < 64
     values = _integers(column).fill_null(0).to_numpy(zero_copy_only=False)
     hashes = (_of_int if is_short else _of_long)(values.view(np.uint64), seeds)

@@ -8,8 +8,8 @@ from cereus.errors import CereusError
 
 
 def need_protobuf() -> None:
-    """Refuse to start without protobuf: `transformWithState` imports it, which PySpark does not
-    install, and the first micro-batch would end with "driver worker exited unexpectedly"."""
+    """Refuse to start without protobuf. `transformWithState` imports it, PySpark does not install
+    it, and the first micro-batch would end with "driver worker exited unexpectedly"."""
     try:
         import_module("google.protobuf.descriptor")
     except ImportError:

@@ -1,4 +1,4 @@
-"""How long the engine works: a number for those who watch a stream, which no answer depends on."""
+"""Measures how long the engine works: a number for monitoring only, which no answer depends on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Meter:
         self.seconds = 0.0
 
     def around(self, values: Iterator[Value]) -> Iterator[Value]:
-        """The same values."""
+        """The same values, measured."""
         while True:
             began = time.thread_time()
             try:

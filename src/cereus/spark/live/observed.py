@@ -1,4 +1,4 @@
-"""What is counted in each micro-batch, where Spark's progress and listeners show it."""
+"""Counts events and matches in each micro-batch, for Spark's progress and listeners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 TWICE = "DUPLICATED_METRICS_NAME"
-"""What Spark calls it when two counts have one name."""
+"""Spark's error class for two counts of one name."""
 
 
 def observed(outputs: DataFrame, name: str) -> DataFrame:

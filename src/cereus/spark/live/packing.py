@@ -1,4 +1,4 @@
-"""Rows of events → one row per bucket, and packed results → rows. Neither keeps anything."""
+"""Rows of events → one row per bucket, and packed results → rows. Neither keeps any state."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from cereus.spark.worker import joined
 
 PACKED = pa.schema([(BUCKET, pa.int32()), (DATA, pa.binary())])
 PACKED_AT_ONCE = 1 << 18
-"""Rows that are packed together: each packed row has a fixed cost, here and where it is read."""
+"""The number of rows that are packed together: each packed row has a fixed cost, here and where it
+is read."""
 PACKED_TYPE = f"{BUCKET} int, {DATA} binary"
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Packs the events of these buckets: in a row, BUCKET is the place of one of them. `events` are
-    the columns that travel; `keys` those that tell the bucket, where there is no column BUCKET."""
+    """Packs the events of these buckets: in a row, BUCKET is the index of one of them. `events` are
+    the columns that travel; `keys` decide the bucket if there is no column BUCKET."""
 
     buckets: tuple[int, ...]
     events: pa.Schema
@@ -34,7 +35,8 @@ class Packing:
     keys: tuple[str, ...] = ()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The first task has a row for every bucket, so that all of them see every watermark."""
+        """Pack batches. The first task has a row for every bucket, so that all of them see every
+        watermark."""
         context = TaskContext.get()
         if context is None or context.partitionId() == 0:
             every = pa.array(self.buckets, pa.int32())
@@ -73,7 +75,7 @@ class Packing:
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The results that rows of packed results hold."""
+    """The results in rows of packed results."""
     for batch in batches:
         for data in batch.column(DATA):
             if data.is_valid:

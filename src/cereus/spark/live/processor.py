@@ -1,4 +1,4 @@
-"""What Spark calls for every bucket in every micro-batch."""
+"""The functions that Spark calls for every bucket in every micro-batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cereus.spark.live.recipe import DATA, Recipe
 from cereus.spark.live.settling import settle
 from cereus.spark.live.state.copies import Copies
 
-# types, not texts: each text would be one more question to the JVM
+# types, not texts: each text would be one more request to the JVM
 VALUE = st.StructType().add("description", st.StringType()).add("small", st.BinaryType())
 CHUNK_NAME = st.StructType().add("name", st.StringType())
 CHUNK_DATA = st.StructType().add("data", st.BinaryType())
@@ -27,7 +27,7 @@ OUTPUT_TYPE = ", ".join([f"{DATA} binary", *(f"{name} {kind}" for name, kind in 
 
 
 class Matcher(StatefulProcessor):
-    """A step of the bucket for every call. Names of methods and arguments are Spark's."""
+    """Runs a step of the bucket for every call. Names of methods and arguments are Spark's."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -65,12 +65,12 @@ class Matcher(StatefulProcessor):
             yield Row(**output._asdict())
 
     def close(self) -> None:
-        """Nothing is open: the state is Spark's."""
+        """Nothing to close: the state is Spark's."""
         settle()
 
 
 class SparkStore:
-    """The state of the bucket that Spark has in hand."""
+    """The state of the bucket that Spark is processing."""
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle

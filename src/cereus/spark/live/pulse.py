@@ -1,6 +1,6 @@
-"""A source of beats: rows that say nothing but that time goes on.
+"""A source of beats: rows that only say that time goes on.
 
-Spark runs no micro-batch while a source is silent, so that no bucket would be called. A stream with
+Spark runs no micro-batch while a source is silent, so no bucket would be called. A stream with
 `idle=` is joined by this one, a row every second by the clock of the driver.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BEAT = b""
-"""What a packed row holds that is a beat: no event."""
+"""The content of a packed row that is a beat: no event."""
 
 
 def beats(spark: SparkSession, buckets: tuple[int, ...]) -> DataFrame:

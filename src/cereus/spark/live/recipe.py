@@ -1,4 +1,4 @@
-"""What a bucket has to know: the query, the columns, and what to do with late events."""
+"""All that a bucket has to know: the query, the columns, and what to do with late events."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def packed(self) -> pa.Schema:
-        """What travels: AT, and the columns of the events."""
+        """The columns that travel: AT, and the columns of the events."""
         return pa.schema([pa.field(AT, pa.int64()), *self.events])
 
     def keeps(self, carries: str | None) -> bool:
@@ -64,7 +64,7 @@ class Recipe:
         return self.on_change == "keep" and carries is not None and carries == self.carries
 
     def next_time(self, watermark: int) -> int:
-        """A time before which no event comes, in the units of the time column, when the watermark
+        """A time before which no event comes, in the units of the time column, once the watermark
         (in microseconds) has passed."""
         if self.unit is None or pa.types.is_temporal(self.events.field(self.order[0][0]).type):
             return watermark + 1

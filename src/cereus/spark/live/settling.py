@@ -1,4 +1,4 @@
-"""A worker that has loaded what it needs: what is there then is not looked through for garbage."""
+"""Keeps Python's garbage collector from searching through what a worker has loaded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pyspark import TaskContext
 
 
 def settle() -> None:
-    """Called when a task ends; what the first one has left behind stays.
+    """Freeze the objects that the first task of a worker has left. Called when a task ends.
 
-    Spark lets a worker look for garbage after every task, through all objects that there are. Those
-    of Spark, pandas and Arrow alone take it 60 ms, and a micro-batch has some tasks on every core.
+    Spark lets a worker collect garbage after every task, through all objects that there are. Those
+    of Spark, pandas and Arrow alone take 60 ms, and a micro-batch has some tasks on every core.
     """
-    if TaskContext.get() is not None:  # a process of somebody else is left as it is
+    if TaskContext.get() is not None:  # elsewhere the process is not ours to change
         _settle_once()
 
 

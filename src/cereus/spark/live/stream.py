@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 log = logging.getLogger("cereus.spark")
 
 VERSION = 1
-"""Of the state in checkpoints."""
+"""The version of the state in checkpoints."""
 ON_CHANGE = ("refuse", "restart", "keep")
 MARK = "__cereus_time"
-"""The time as Spark's watermark needs it, where the time column is no timestamp."""
+"""The column with the time for Spark's watermark, if the time column is not a timestamp."""
 DELAY = "spark.watermarkDelayMs"
-"""Where Spark notes that a column has a watermark."""
+"""The metadata key by which Spark notes that a column has a watermark."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 class Arranged(Protocol):
-    """What is known of a query over a DataFrame, whatever its language."""
+    """What is known about a query over a DataFrame, whatever its language."""
 
     @property
     def df(self) -> DataFrame: ...
@@ -83,8 +83,7 @@ class LiveSource(Protocol):
 
 @dataclass(frozen=True)
 class Live:
-    """A query over a stream, and how it is going to be run; `marked` is the stream with a
-    watermark."""
+    """A query over a stream, and how it will be run; `marked` is the stream with a watermark."""
 
     arranged: Arranged
     marked: DataFrame
@@ -105,8 +104,8 @@ class Live:
 
     @cached_property
     def schema(self) -> st.StructType:
-        """As in batch. Where results come in the order of time, their time has a watermark too,
-        so that a query can read them, or Spark's own operators."""
+        """The columns of the result, as in batch. If results come in the order of time, their time
+        has a watermark too, so that a query or Spark's own operators can read them."""
         fields = list(self.arranged.schema)
         delay = self.marked.schema[self.time].metadata.get(DELAY)
         when = language(self.query.dialect).result_time
@@ -154,7 +153,7 @@ class Live:
 
     @property
     def used(self) -> tuple[int, ...]:
-        """The buckets that there are: one, where the stream has no keys."""
+        """The buckets in use: one, if the stream has no keys."""
         return self.buckets if self.arranged.groups else ONLY
 
     # ------------------------------------------------------------ columns
@@ -174,13 +173,13 @@ class Live:
 
     @property
     def _exact(self) -> bool:
-        """No two times are the same in microseconds."""
+        """Whether no two different times are the same in microseconds."""
         exact_integer = self._typed_time.kind is Kind.INTEGER and self.query.stream.unit != "ns"
         return exact_integer or self._typed_time.kind is Kind.TIMESTAMP
 
     @property
     def _hashed_by_workers(self) -> tuple[str, ...]:
-        """The columns of the key, if the workers can tell the bucket from them."""
+        """The columns of the key, if the workers can compute the bucket from them."""
         paths, schema = self.arranged.groups, self.arranged.df.schema
         simple = all(
             len(path) == 1
@@ -244,7 +243,7 @@ class Live:
 
     @property
     def _rules(self) -> tuple[str, ...] | None:
-        """All rules, where these may change."""
+        """All rules, if these may change."""
         return None
 
     @cached_property
@@ -253,12 +252,12 @@ class Live:
 
     @property
     def _timed(self) -> bool:
-        """Time that passes may complete results without an event."""
+        """Whether the passing of time may complete results without an event."""
         return self._executor.waits_for_time
 
     @property
     def _punctual(self) -> bool:
-        """A result is emitted when its time has come, never later."""
+        """Whether a result is emitted when its time has come, never later."""
         return not self._executor.emits_late
 
     @property
@@ -269,7 +268,8 @@ class Live:
         return self._digest(self._executor.header, events, order)
 
     def _carries(self, events: pa.Schema, order: list[Path]) -> str | None:
-        """What queries have in common that differ in constants of tests and in the output only."""
+        """The identity that queries share which differ only in constants of tests and in the
+        output."""
         compiled = getattr(self.query, "compiled", None)
         shaped = compiled.shaped(events) if isinstance(compiled, PatternQuery) else None
         if shaped is None:
@@ -277,7 +277,7 @@ class Live:
         return self._digest(shaped.shape.state_identity, events, order)
 
     def _digest(self, identity: object, events: pa.Schema, order: list[Path]) -> str:
-        """Identifies state of what has this identity."""
+        """The identity of state, as a digest."""
         known = identity_of(self.buckets)
         parts = (VERSION, identity, str(events), order, self.arranged.groups, known)
         return hashlib.sha256(repr((parts, self.arranged.shown)).encode()).hexdigest()[:16]

@@ -3,8 +3,8 @@
     document → reading → checking → describing
                                   → sources, stages, sinks: batch or live
 
-Everything up to `describing` is done without Spark: a file is refused as a whole, with all that
-is wrong in it, before anything starts.
+Everything up to `describing` is done without Spark: a file with errors is refused, with all of them
+in one message, before anything starts.
 """
 
 from __future__ import annotations

@@ -36,12 +36,12 @@ from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, St
 from cereus.writing.target import FORMATS
 
 COUNTS = ("max_files", "rows_per_second", "rows")
-"""Keys of sources that are numbers of something."""
+"""Keys of sources that are numbers."""
 HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
 
 
 def check(document: Document, spec: Spec) -> tuple[dict[str, Query], dict[str, CheckedRules]]:
-    """The queries of the pipeline, compiled, and its rules. All that is wrong is raised at once."""
+    """The queries of the pipeline, compiled, and its rules. All problems are raised at once."""
     graph = Graph(spec)
     checker = Checker(document, graph)
     checker.check_top()
@@ -80,7 +80,7 @@ class Checker:
             self.check_checkpoint(self.spec.checkpoint)
 
     def check_checkpoint(self, place: Location | None) -> None:
-        """Where Spark and Cereus write while they run."""
+        """Check the place where Spark and Cereus write while they run."""
         if place is None:
             hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
             self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
@@ -95,7 +95,8 @@ class Checker:
                 self.wrong(("checkpoint",), message, ELSEWHERE)
 
     def check_local(self) -> None:
-        """Without Spark there are files that are there, and sinks that need no session."""
+        """Check that a pipeline without Spark has only existing files, and sinks that need no
+        session."""
         if self.spec.live:
             self.wrong(
                 ("mode",), "a live pipeline needs Spark", 'mode = "batch", or engine = "spark"'
@@ -114,7 +115,8 @@ class Checker:
                 self.wrong(("sinks", name), f"the sink {name!r} is written by Spark", HERE)
 
     def check_names(self) -> None:
-        """Every stream that is read is there, under one name, and no query waits for itself."""
+        """Check that every stream that is read exists, under one name, and that no query waits for
+        itself."""
         for name in self.spec.streams:
             for query in self.graph.written.get(name, ()):
                 message = f"the query {query!r} writes this stream, which is one of a source"
@@ -140,11 +142,12 @@ class Checker:
             self.wrong(key, "this reads at least one stream")
         for name in names:
             if name in self.graph.changes:
-                message = f"{name!r} is what became of rules: no events, but rows for a sink"
+                message = f"{name!r} has reports on rules: rows for a sink, and no events"
                 self.wrong(key, message, "read it in a sink")
 
     def check_rules(self, name: str, of: RuleFolder) -> None:
-        """Their names are their own, and their files are here, where the driver runs."""
+        """Check that the names of rules are unique, and that their files are on this machine, where
+        the driver runs."""
         key = ("rules", name)
         if name in self.spec.queries:
             self.wrong(key, "a query has this name already", "rename one of the two")
@@ -158,7 +161,7 @@ class Checker:
             self.wrong((*key, "folder"), message, "name a folder of that machine")
 
     def check_idle(self, name: str, of: QueryOf) -> None:
-        """What is silent is a source."""
+        """Check that `idle` is about a source."""
         key = ("queries", name, "idle")
         check_duration(self.document, key, of.idle)
         behind = [each for each in of.from_ if each not in self.spec.streams]
@@ -193,7 +196,7 @@ class Checker:
             self.check_directory(key, files)
 
     def check_description(self, key: Key, files: FileSource) -> None:
-        """How files are read, and that CSV files have the columns that they are said to have."""
+        """Check how files are read, and that CSV files have the columns that are declared."""
         try:
             described = files.files()
             if files.format == "csv" and files.schema is not None and not files.header:
@@ -203,7 +206,8 @@ class Checker:
             self.wrong(key, error.message, error.hint)
 
     def check_directory(self, key: Key, files: FileSource) -> None:
-        """A directory that keeps filling has declared columns, or a file that has them."""
+        """Check that a directory that keeps filling has declared columns, or a file that has
+        them."""
         path = Path(files.path)
         if path.is_file():
             hint = "new files will come: name the directory"
@@ -234,7 +238,7 @@ class Checker:
                 self.check_live(key, name, of)
 
     def is_typed(self, stream: str) -> bool:
-        """Whether a query of this stream asks for types of events."""
+        """Whether a query of this stream needs types of events."""
         readers = [query for query in self.spec.queries.values() if stream in query.from_]
         dialects = [query.language for query in readers]
         if any(stream in rules.from_ for rules in self.spec.rules.values()):
@@ -271,7 +275,7 @@ class Checker:
 
 
 def _unread(files: FileSource) -> CereusError | None:
-    """Why files that are there cannot be read; None where there are none."""
+    """Why existing files cannot be read; None if there are none."""
     try:
         described = files.files()
         places(described)
@@ -285,7 +289,7 @@ def _unread(files: FileSource) -> CereusError | None:
 
 
 def _csv_files(files: Files) -> list[EventFile]:
-    """Those that are here by now; what is elsewhere is checked by Spark."""
+    """The CSV files that exist here; Spark checks those elsewhere."""
     try:
         return [] if is_remote(files.paths[0]) else places(files)[0]
     except DataError:
@@ -293,7 +297,7 @@ def _csv_files(files: Files) -> list[EventFile]:
 
 
 def _exists(path: Location) -> bool:
-    """Whether there is a file, or one that a pattern such as `data/*.csv` names."""
+    """Whether a file exists, or one that a pattern such as `data/*.csv` names."""
     try:
         return any(Path(each).exists() for each in matching(path))
     except DataError:

@@ -1,5 +1,5 @@
-"""The queries of a pipeline, compiled before Spark starts: for the columns of their streams where
-these are known by then. What is wrong in a query is shown in the pipeline file."""
+"""Compiles the queries of a pipeline before Spark starts: for the columns of their streams, if
+these are known by then. Errors in a query are shown in the pipeline file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Compiling:
         self.wrong = document.wrong
 
     def queries(self) -> dict[str, Query]:
-        """By name, in the order in which they run."""
+        """The queries by name, in the order in which they run."""
         compiled = {name: self.query(name) for name in self.sound if name in self.spec.queries}
         queries = {name: query for name, query in compiled.items() if query is not None}
         if self.spec.live:
@@ -57,10 +57,11 @@ class Compiling:
         try:
             return self.graph.order
         except graphlib.CycleError:
-            return ()  # which has been reported
+            return ()  # this has been reported
 
     def check_emitted_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
-        """Rules may wait for time to pass, now or once they have changed."""
+        """Refuse to read matches that are emitted late. Those of rules may be: rules may wait for
+        time to pass, now or after they have changed."""
         table = "rules" if name in self.spec.rules else "queries"
         for stream in self.spec.matched[name].from_:
             writers = self.graph.written.get(stream, ())
@@ -104,8 +105,8 @@ class Compiling:
 
     @cached_property
     def sound(self) -> dict[str, None]:
-        """The queries and rules with nothing wrong in what they read, so that their own faults are
-        to be seen, and not those of others once more; each behind those that it reads."""
+        """The queries and rules whose inputs have no errors, each after those that it reads: so
+        only their own errors are reported, not those of others again."""
         sound: dict[str, None] = {}
         for name in self._order:
             if all(self._is_sound_stream(each, sound) for each in self.spec.matched[name].from_):
@@ -181,15 +182,15 @@ class Compiling:
             return None, "file"
 
     def limits(self, key: Key, values: Mapping[str, Any], dialect: str | None) -> Limits:
-        """Those that the language has; one that is not known is refused elsewhere. Rules may be
-        of any language."""
+        """The limits that the language has; unknown ones are refused elsewhere. Rules may be of any
+        language."""
         language = registry.language(dialect) if dialect in registry.names() else Language
         known = language.limits if dialect else tuple(each.name for each in fields(Limits))
         check_known(self.document, key, values, known, "limit")
         return Limits(**{name: value for name, value in values.items() if name in known})
 
     def columns_read(self, name: str) -> pa.Schema | None:
-        """The columns that a query finds, where they are known without Spark."""
+        """The columns that a query reads, if they are known without Spark."""
         streams = self.spec.matched[name].from_
         if len(streams) > 1 or streams[0] not in self.spec.streams:
             return None
@@ -197,10 +198,10 @@ class Compiling:
 
 
 def emitted_late(stream: str) -> DataError:
-    """Spark would take these matches for late events, and drop them."""
+    """The error for matches that Spark would take for late events, and drop."""
     return DataError(
-        f"the matches in {stream!r} are told after their time has passed, when it is certain that "
-        "nothing follows: live, no query can read them",
+        f"the matches in {stream!r} are emitted after their time has passed, when it is certain "
+        "that nothing follows: live, no query can read them",
         hint="write them to a sink, and read that in a pipeline of its own",
     )
 
@@ -231,7 +232,7 @@ def check_duration(document: Document, key: Key, text: str | None, *, zero: bool
 
 
 def stream_columns(spec: Spec, of: StreamOf) -> pa.Schema | None:
-    """The columns of a stream, where they are known without Spark."""
+    """The columns of a stream, if they are known without Spark."""
     return None if of.select else known_columns(spec.sources[of.source])
 
 

@@ -1,4 +1,4 @@
-"""What `--dry-run` shows: sources → streams → queries → sinks, as a person reads them."""
+"""The text of `--dry-run`: sources → streams → queries → sinks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cereus.spark.pipeline.spec import FileSource, KafkaSource, RateSource, Sour
 from cereus.stream import Stream
 
 SUMMARY = ("stages", "memory", "bounds")
-"""The parts of an explanation that say what will run, and what it will hold."""
+"""The parts of an explanation that tell what will run, and what it will hold."""
 LEFT_OUT = ("lang ", "rewrite ")
-"""Stages that only look at the text, which stands above."""
+"""Stages that only concern the text, which is shown above."""
 
 
 def describe(
@@ -44,7 +44,7 @@ def describe(
 def warnings(
     graph: Graph, queries: Mapping[str, Query], rules: Mapping[str, CheckedRules]
 ) -> Iterator[str]:
-    """What to know before the pipeline runs."""
+    """Warnings that a person should read before the pipeline runs."""
     for name, query in queries.items():
         yield from (f"{name}: {warning}" for warning in query.warnings)
     for name, of in rules.items():
@@ -104,7 +104,7 @@ def roles(stream: Stream) -> str:
 
 
 def _queries(graph: Graph, queries: Mapping[str, Query]) -> list[str]:
-    """In the order in which they run, so that each stands below those it reads."""
+    """The queries in the order in which they run, so that each comes below those it reads."""
     lines = []
     for name in graph.order:
         if name not in queries:

@@ -1,7 +1,7 @@
 """A TOML file with the places of its keys, so that an error can name the line.
 
-`tomllib` tells the values and not where they stand. A TOML file is a row of statements, each of
-whole lines: a statement is the fewest lines that `tomllib` reads on their own.
+`tomllib` gives the values but not their places. A TOML file is a row of statements, each of whole
+lines: a statement is the fewest lines that `tomllib` can read alone.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ LINES = re.compile(r"[^\n]*\n|[^\n]+")
 DEEP_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
 """A key of more than a hundred names; tomllib would take minutes for some thousands."""
 LONG = 1 << 12
-"""Characters of a statement that is long."""
+"""The number of characters from which on a statement is long."""
 MOST_SHOWN = 50
-"""Problems in one message."""
+"""The most problems in one message."""
 MOST_PROBLEMS = 1_000
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in the file."""
+    """One problem in the file."""
 
     message: str
     hint: str | None = None
@@ -41,7 +41,7 @@ class Problem:
 
 
 class PipelineError(CereusError):
-    """A pipeline that cannot be run: all that is wrong in its file, each with line and key."""
+    """A pipeline that cannot be run: all problems in its file, each with line and key."""
 
     def __init__(self, file: str, problems: list[Problem]) -> None:
         self.problems = sorted(problems, key=lambda problem: problem.line)
@@ -60,9 +60,9 @@ class PipelineError(CereusError):
 
 @dataclass
 class Document:
-    """The values of a file, and in which statement each key stands.
+    """The values of a file, and the statement of each key.
 
-    `problems` gathers what the stages that read the values find wrong in them.
+    `problems` collects what the stages that read the values find wrong in them.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, key: Key) -> int:
-        """Where a key stands, or the nearest table around it that is written down."""
+        """The line of a key, or of the nearest table around it that is written down."""
         start, _ = self._span(key)
         return self._line_at(start)
 
@@ -98,17 +98,17 @@ class Document:
         self._note(Problem(message, error.hint, line, key))
 
     def _note(self, problem: Problem) -> None:
-        """With so many problems the rest of the file is not looked at."""
+        """Note a problem. With too many, the rest of the file is not examined."""
         self.problems.append(problem)
         if len(self.problems) >= MOST_PROBLEMS:
             self.check()
 
     def is_sound(self, table: Key) -> bool:
-        """Nothing wrong is known in a table."""
+        """Whether no problem is known in a table."""
         return not any(each.key[: len(table)] == table for each in self.problems)
 
     def check(self) -> None:
-        """Raise what was noted; a later run may find it mended."""
+        """Raise the noted problems, and forget them: a later run may find them fixed."""
         noted, self.problems = self.problems, []
         if noted:
             raise PipelineError(str(self.path), noted)
@@ -135,7 +135,7 @@ class Document:
 
 
 def read(path: str | Path) -> Document:
-    """A TOML file; one that cannot be read, or is none, is an error with its line."""
+    """Read a TOML file. One that cannot be read, or is not TOML, is an error with its line."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
@@ -154,7 +154,7 @@ def parsed(text: str, path: Path) -> Document:
             raise RecursionError
         values = tomllib.loads(text)
         return Document(path, text, values, dict(_spans(text)))
-    except ValueError as error:  # no TOML, or a number of thousands of digits
+    except ValueError as error:  # not TOML, or a number of thousands of digits
         raise PipelineError(str(path), [_syntax_problem(str(error), text)]) from None
     except RecursionError:
         raise PipelineError(str(path), [Problem("this file is nested too deeply")]) from None
@@ -179,8 +179,8 @@ def _syntax_problem(message: str, text: str) -> Problem:
 
 
 def _spans(text: str) -> Iterator[tuple[Key, Span]]:
-    """Every key with its statement. A later statement of the same table adds to it, so the first
-    one is where a key stands."""
+    """Every key with its statement. Later statements may add to the same table, so the first one is
+    the place of a key."""
     spans: dict[Key, Span] = {}
     table: Key = ()
     for (start, end), values in _statements(text):
@@ -193,8 +193,8 @@ def _spans(text: str) -> Iterator[tuple[Key, Span]]:
 
 
 def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
-    """Statement by statement. What follows a very long one may be taken for a part of it: it is
-    read again only when it is twice as long, not line by line."""
+    """The statements of a text. What follows a very long one may be part of it, so it is read again
+    only when it is twice as long, not line by line."""
     start = end = again = 0
     for line in LINES.findall(text):
         end += len(line)
@@ -203,7 +203,7 @@ def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
         try:
             values = tomllib.loads(text[start:end])
         except ValueError:
-            length = end - start  # a text or a list that goes on in the next line
+            length = end - start  # a text or a list that continues on the next line
             again = end + length if length > LONG else end
             continue
         if values:
@@ -212,7 +212,7 @@ def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
 
 
 def _keys(values: Any, above: Key = ()) -> Iterator[Key]:
-    """All keys of a statement: tables first, then what is in them."""
+    """All keys of a statement: tables first, then their contents."""
     for part in values if isinstance(values, list) else [values]:
         for name, value in part.items() if isinstance(part, dict) else ():
             yield (*above, name)

@@ -1,4 +1,5 @@
-"""Who writes and reads which stream, what its columns are, and in which order the queries come."""
+"""The graph of a pipeline: who writes and reads each stream, its columns, and the order of the
+queries."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from cereus.stream import Stream
 
 NO_COLUMN = "none"
 TYPE = "type"
-"""The column that says which query a match is of, where matches are events."""
+"""The column with the query of a match, where matches are events."""
 STREAM = "stream"
-"""The column that says of which stream an event is, where a query reads several."""
+"""The column with the stream of an event, if a query reads several."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Graph:
 
     @cached_property
     def written(self) -> dict[str, tuple[str, ...]]:
-        """Which queries and rules write a stream of matches."""
+        """The queries and rules that write each stream of matches."""
         written: dict[str, tuple[str, ...]] = {}
         for name, of in self.spec.matched.items():
             into = of.into or name
@@ -58,7 +59,7 @@ class Graph:
 
     @cached_property
     def changes(self) -> dict[str, str]:
-        """The streams of what became of rules, each with the name of the rules."""
+        """The streams of changes of rules, each with the name of the rules."""
         return {of.changes or f"{name}_changes": name for name, of in self.spec.rules.items()}
 
     @cached_property
@@ -83,7 +84,8 @@ class Graph:
         return [each for each in everyone if stream in _read(each)]
 
     def only_sink(self, stream: str) -> str | None:
-        """The sink that is all that reads a stream, if it is so and one query writes it."""
+        """The sink that is the only reader of a stream, if there is one and one query writes the
+        stream."""
         readers = self.readers(stream)
         if len(self.written.get(stream, ())) != 1 or len(readers) != 1:
             return None
@@ -103,7 +105,7 @@ class Graph:
         return Flow(name, Stream(type=TYPE, time=time, unit=read.unit), self.written[name])
 
     def _result_time(self, query: str) -> str:
-        """The column of its matches that has their time. A language that is not known is refused
+        """The column of its matches that has their time. An unknown language is refused
         elsewhere."""
         if query in self.spec.rules:
             return Language.result_time
@@ -111,8 +113,8 @@ class Graph:
         return (language(dialect) if dialect in names() else Language).result_time
 
     def read_by(self, query: str) -> Stream:
-        """The stream that a query, or rules, are compiled for. Of several the first says what the
-        columns are called, and one more column names the stream of an event."""
+        """The stream that a query, or rules, are compiled for. Of several streams the first one
+        gives the names of the columns, and one more column has the stream of an event."""
         of = self.spec.matched[query]
         stream = self.flow(of.from_[0]).stream
         if len(of.from_) > 1:

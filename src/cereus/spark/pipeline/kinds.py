@@ -1,4 +1,4 @@
-"""The kinds of values that stand in a pipeline file."""
+"""The kinds of values in a pipeline file."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ Types = Mapping[str, object]
 
 
 class Location(str):
-    """A path, or a URL that is left as it is."""
+    """A path, or a URL, which is not changed."""

@@ -43,7 +43,7 @@ class Pipeline:
         metrics: str | Path | None = None,
         engine: Literal["spark", "local"] | None = None,
     ) -> Pipeline:
-        """The pipeline of a file, checked; `PipelineError` lists all that is wrong in it.
+        """The pipeline of a file, checked; `PipelineError` lists all problems in it.
 
         `master`, `metrics` (a file for JSON lines) and `engine` win over what the file says.
         """
@@ -64,7 +64,7 @@ class Pipeline:
         return list(describing.warnings(self.graph, self.queries, self.rules))
 
     def describe(self) -> str:
-        """What would be run, in words."""
+        """Describe in words what would be run."""
         return describing.describe(str(self.document.path), self.spec, self.queries, self.rules)
 
     def session(self) -> SparkSession:

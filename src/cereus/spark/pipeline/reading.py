@@ -16,7 +16,7 @@ from cereus.spark.pipeline.sinks import spec as sink_spec
 T = TypeVar("T")
 
 WRONG = object()
-"""Stands where a value was refused; the problem is noted already."""
+"""Stands for a value that was refused; the problem is noted already."""
 
 TOP = ("mode", "checkpoint", "watermark", "trigger", "metrics")
 TABLES: dict[str, tuple[Any, ...]] = {
@@ -30,7 +30,7 @@ TABLES: dict[str, tuple[Any, ...]] = {
 
 
 def spec_of(document: Document) -> spec.Spec | None:
-    """The file as a Spec; None when something in it is wrong, which `document` then knows."""
+    """The file as a Spec; None if it has a problem, which `document` then knows."""
     reader = Reader(document)
     values = dict(document.values)
     named: dict[str, Any] = {name: reader.named(name, values.pop(name, {})) for name in TABLES}
@@ -86,7 +86,7 @@ class Reader:
         meant = ""
         for name, value in table.items():
             if name not in fields:
-                hint = did_you_mean(name, (*fields, *besides)) or ""
+                hint = _of_a_stream(key, name) or did_you_mean(name, (*fields, *besides)) or ""
                 self.document.wrong((*key, name), "this key is not known here", hint or None)
                 meant += hint
                 continue
@@ -95,7 +95,7 @@ class Reader:
         for name, field in fields.items():
             if field.name not in values and _required(field):
                 values[field.name] = WRONG
-                if repr(name) not in meant:  # misspelt, which has been reported
+                if repr(name) not in meant:  # it is misspelt, which has been reported
                     hint = _needed(hints[field.name])
                     self.document.wrong(key, f"the key {name!r} is missing", hint or None)
         return None if WRONG in values.values() else values
@@ -135,8 +135,8 @@ class Reader:
         return tuple(listed)
 
     def settings(self, key: Key, value: Any) -> Any:
-        """Settings by name. `a.b = 1` without quotes is a table inside a table to TOML, and the
-        setting `a.b` to whoever wrote it."""
+        """Settings by name. In TOML, `a.b = 1` without quotes is a table inside a table; its author
+        means the setting `a.b`."""
         if not isinstance(value, dict):
             return self.refuse(key, value, "a table")
         values: dict[str, Any] = {}
@@ -168,7 +168,7 @@ class Reader:
 
 
 LONGEST = 255
-"""Bytes of a name in a path; file systems have no longer ones."""
+"""The most bytes of a name in a path; file systems allow no more."""
 WORDS: dict[Any, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -205,3 +205,14 @@ def _what(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"the text {value!r}" if isinstance(value, str) else str(value)
+
+
+def _of_a_stream(key: Key, name: str) -> str | None:
+    """A source says where events are, and a stream which of its columns says their time."""
+    if key[:1] != ("sources",) or name not in {
+        each.name for each in dataclasses.fields(spec.StreamOf)
+    }:
+        return None
+    return (
+        f'it belongs to a stream that reads this source: [streams.some_name], source = "{key[1]}"'
+    )

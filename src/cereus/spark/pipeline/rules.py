@@ -1,4 +1,4 @@
-"""The rules of a folder as they are before a pipeline starts: which of them compile."""
+"""The rules of a folder before a pipeline starts: which of them compile."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CheckedRules:
 def refused_in(
     rules: Sequence[Rule], stream: Stream, schema: pa.Schema | None, limits: Limits
 ) -> list[RuleChange]:
-    """The rules that do not compile: for the columns of the events, where these are known."""
+    """The rules that do not compile; for the columns of the events, if these are known."""
     if schema is None:
         return [refusal for rule in rules if (refusal := _refused(rule, stream)) is not None]
     known = RuleRecognizer(stream=stream, schema=schema, rules=rules, limits=limits)

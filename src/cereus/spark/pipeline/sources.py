@@ -1,4 +1,4 @@
-"""Sources and streams as DataFrames, batch or live."""
+"""Makes DataFrames of sources and streams, batch or live."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def source_frame(session: SparkSession, of: Source, *, live: bool) -> DataFrame:
 
 
 def shaped(frame: DataFrame, select: tuple[str, ...], where: str | None) -> DataFrame:
-    """Rows and columns as Spark SQL chooses them; `where` sees the columns before `select`."""
+    """The rows and columns that Spark SQL chooses; `where` sees the columns before `select`."""
     frame = frame if where is None else frame.filter(where)
     return frame.selectExpr(*select) if select else frame
 
@@ -68,7 +68,7 @@ def _files(session: SparkSession, of: FileSource, *, live: bool) -> DataFrame:
 
 
 def _live_files(session: SparkSession, of: FileSource) -> DataFrame:
-    """CSV comes as texts, by the names in the header of the files that are there."""
+    """Live files. CSV is read as texts, with the names in the header of the existing files."""
     files = of.files()
     options = text_options(files, of.format)
     if of.max_files is not None:
@@ -88,8 +88,8 @@ def _live_files(session: SparkSession, of: FileSource) -> DataFrame:
 
 
 def csv_names(of: FileSource) -> list[str]:
-    """The columns of CSV files in their order: that of the files that are there, which all have
-    the columns of the schema, or that of the schema where there are none yet."""
+    """The columns of CSV files in order: those of the existing files, which all have the columns of
+    the schema; or those of the schema, if there are no files yet."""
     assert of.schema is not None
     files = of.files()
     if of.header:
@@ -110,15 +110,15 @@ def csv_names(of: FileSource) -> list[str]:
 
 
 def _with_zones(rows: DataFrame) -> DataFrame:
-    """Declared times are in the zone of the session, whatever reads them."""
+    """The rows with declared times in the zone of the session, whatever reads them."""
     for each in rows.schema:
         rows = zoned(rows, each.name)
     return rows
 
 
 def zoned(frame: DataFrame, time: str | None) -> DataFrame:
-    """Times without a zone in that of the session (UTC, if not set): watermarks ask for one, and
-    a pipeline gives the same columns live and in batch."""
+    """The rows with times without a zone in that of the session (UTC, if not set): watermarks need
+    a zone, and a pipeline gives the same columns live and in batch."""
     if time not in frame.columns or frame.schema[time].dataType.typeName() != "timestamp_ntz":
         return frame
     return frame.withColumn(time, quoted((time,)).cast("timestamp"))

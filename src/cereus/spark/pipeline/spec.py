@@ -1,7 +1,7 @@
 """The content of a pipeline file, checked key by key: each class is a table of the file.
 
-The fields are the keys (`from_` is `from`), their types what may stand there, and a field without
-a default must be given. A `Path` is taken as seen from the file's own directory.
+The fields are the keys (`from_` is `from`), their types are what a key may hold, and a field
+without a default must be given. A `Path` is relative to the file's own directory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cereus.spark.pipeline.sinks.spec import Sink
 
 @dataclass(frozen=True)
 class SparkSettings:
-    """`[spark]`: where it runs; `conf` are Spark's own settings by their full names."""
+    """`[spark]`: where Spark runs; `conf` are Spark's own settings by their full names."""
 
     master: str = "local[*]"
     app: str = "cereus"
@@ -58,7 +58,7 @@ class FileSource:
 
     @property
     def described(self) -> bool:
-        """Whether `Files` describes them; Delta's tables describe themselves."""
+        """Whether `Files` describes the files; Delta's tables describe themselves."""
         return self.format != "delta"
 
     def files(self) -> Files:
@@ -239,7 +239,7 @@ class Spec:
 
     @property
     def matched(self) -> dict[str, QueryOf | RuleFolder]:
-        """What reads streams and writes matches, by name."""
+        """The queries and rules, which read streams and write matches, by name."""
         return {**self.rules, **self.queries}
 
     @property

@@ -1,1 +1,1 @@
-"""Described files as DataFrames: the rows, columns and types that `cereus.sources` has."""
+"""Reads described files as DataFrames, with the rows, columns and types of `cereus.sources`."""

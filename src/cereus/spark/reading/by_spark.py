@@ -1,4 +1,4 @@
-"""Files of text that Spark reads itself, live or in places that only it reaches: as texts, which
+"""Reads files of text by Spark itself, live or in places that only Spark reaches: as texts, which
 become values by the rules of `cereus.sources.texts`."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STRICT: dict[str, Any] = {"mode": "FAILFAST", "columnPruning": False, "enforceSc
 """A line with fewer or more values than columns is an error, and so is another header."""
 PATTERNS = {"Y": "yyyy", "y": "yy", "m": "MM", "d": "dd", "H": "HH", "I": "hh", "M": "mm",
             "S": "ss", "p": "a", "b": "MMM", "B": "MMMM", "z": "xx", "j": "DDD"}  # fmt: skip
-"""The letters of strptime, as Java has them."""
+"""The letters of strptime in Java's patterns."""
 ZONE = r"(Z|[+-]\d\d:?\d\d)\s*$"
 NO_TEXT = "\u0001"
 """Stands for values that are empty and not quoted, which Spark then takes for NULL; a quoted empty
@@ -83,7 +83,7 @@ def typed(rows: DataFrame, files: Files, kind: str) -> DataFrame:
 
 
 def _see(texts: DataFrame, kinds: TextKinds, files: Files) -> None:
-    """Which kinds the texts of all files can be, tried in the workers."""
+    """Find which kinds the texts of all files can be, in the workers."""
     considered, time_format, nulls = kinds.considered, kinds.time_format, files.nulls
 
     def seen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -115,7 +115,7 @@ def _texts(texts: pa.Array, nulls: Sequence[str]) -> pa.ChunkedArray:
 
 
 def value_of(text: Column, kind: pa.DataType, name: str, files: Files) -> Column:
-    """A text as a value; one that is none is an error that shows it."""
+    """A text as a value. A text that is not such a value is an error that shows it."""
     others = [each for each in files.nulls if each]
     text = text if "" in files.nulls else F.coalesce(text, F.lit(""))
     text = F.when(~text.isin(*others), text) if others else text

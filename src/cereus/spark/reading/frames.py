@@ -1,7 +1,8 @@
-"""Described files as a DataFrame: the rows, columns and types that `cereus.sources` reads.
+"""Reads described files as a DataFrame, with the rows, columns and types that `cereus.sources`
+reads.
 
-Text and Arrow files are read by Arrow in Spark's workers, Parquet and ORC by Spark itself. Files
-in places that only Spark reaches (URLs) are read by Spark (`by_spark`).
+Arrow reads text and Arrow files in Spark's workers; Spark itself reads Parquet and ORC, and files
+in places that only Spark reaches (URLs; `by_spark`).
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 
 NATIVE = ("parquet", "orc")
 NANOSECONDS = "spark.sql.legacy.parquet.nanosAsLong"
-"""Times in nanoseconds are refused by Spark's reader, unless they come as whole numbers."""
+"""The setting for times in nanoseconds: Spark's reader refuses them, unless they come as whole
+numbers."""
 
 
 def read(paths: Any, *, session: SparkSession | None = None, **description: Any) -> DataFrame:
-    """Files as a DataFrame, read as `cereus.Files` describes them (its arguments are taken here
-    too): with the columns, types and rows that `query.run` has of the same files."""
+    """Files as a DataFrame, read as `cereus.Files` describes them (its arguments can be given here
+    too): with the columns, types and rows that `query.run` reads from the same files."""
     files = paths if isinstance(paths, Files) else Files(paths, **description)
     session = session or any_session()
     if any(map(is_remote, files.paths)):
@@ -53,7 +55,7 @@ def frame(session: SparkSession, described: Scan) -> DataFrame:
 
 
 class PieceReader:
-    """Reads pieces of files in a worker: those whose numbers come."""
+    """Reads pieces of files in a worker, given their numbers."""
 
     def __init__(self, described: Scan, pieces: Sequence[FilePiece]) -> None:
         self.described, self.pieces = described, pieces
@@ -65,7 +67,7 @@ class PieceReader:
 
 
 def _check_cases(session: SparkSession, names: Sequence[str]) -> None:
-    """Spark takes `a` and `A` for one column, unless it is told not to."""
+    """Refuse names that differ only in case: Spark takes `a` and `A` for one column by default."""
     if session.conf.get("spark.sql.caseSensitive") == "true":
         return
     seen: dict[str, str] = {}
@@ -82,7 +84,7 @@ def _check_cases(session: SparkSession, names: Sequence[str]) -> None:
 
 
 def _native(session: SparkSession, described: Scan) -> DataFrame:
-    """Files with the same columns are read together; what differs is put together by name."""
+    """Read files with the same columns together; different ones are joined by name."""
     alike: dict[bytes, list[KnownFile]] = {}
     for part in described.parts:
         alike.setdefault(part.raw.serialize().to_pybytes(), []).append(part)
@@ -111,7 +113,7 @@ def _fitted(session: SparkSession, described: Scan, parts: Sequence[KnownFile]) 
         if field.name not in known:
             column = _of_directories(field, [part.place for part in parts])
         elif pa.types.is_null(field.type):
-            column = F.lit(None)  # Spark would take it for numbers
+            column = F.lit(None)  # Spark would read it as numbers
         else:
             column = quoted((field.name,))
             if described.kind == "parquet" and _in_nanoseconds(known[field.name]):
@@ -135,7 +137,7 @@ def _microseconds(column: Column, name: str, kind: pa.DataType) -> Column:
 
 
 def _of_directories(field: pa.Field, places: Sequence[EventFile]) -> Column:
-    """A value that the name of the directory tells, or NULL."""
+    """A value from the name of the directory, or NULL."""
     kind = spark_type(field.type, field.name)
     values = {place.path: dict(place.values).get(field.name) for place in places}
     if len(set(values.values())) == 1:

@@ -1,4 +1,4 @@
-"""Arrow's types as Spark has them."""
+"""Arrow's types as types of Spark."""
 
 from __future__ import annotations
 

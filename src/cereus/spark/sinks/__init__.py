@@ -1,1 +1,1 @@
-"""Sinks that may be given the same rows twice: tables that are merged into, and webhooks."""
+"""Sinks that may get the same rows twice: tables that are merged into, and webhooks."""

@@ -1,4 +1,4 @@
-"""The columns that say which match a row is."""
+"""The columns that identify a match."""
 
 from __future__ import annotations
 

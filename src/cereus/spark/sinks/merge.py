@@ -1,4 +1,4 @@
-"""Matches merged into a table: a match that is there already is not written again."""
+"""Merges matches into a table: a match that is already there is not written again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, switch
 from cereus.spark.relevance import quoted
 from cereus.spark.sinks.identity import check_identity
 
@@ -41,6 +41,7 @@ class Merge:
     update: bool = False
 
     def __post_init__(self) -> None:
+        switch("update", self.update)
         if not self.identity:
             hint = 'identity=["rule", "start_time", "end_time"] and the keys'
             raise CereusError("by which columns are rows the same?", hint=hint)
@@ -61,7 +62,7 @@ class Merge:
 
 
 def one_of_each(frame: DataFrame, identity: Sequence[str]) -> DataFrame:
-    """One row of those that are alike in some columns: the same one whenever it is asked for."""
+    """One row for each combination of values in these columns; always the same one."""
     alike = Window.partitionBy(*(quoted((name,)) for name in identity))
     numbered = frame.withColumn(
         NUMBER, F.row_number().over(alike.orderBy(F.to_json(F.struct("*"))))

@@ -1,4 +1,5 @@
-"""Which alerts were sent lately, so that one key does not send the same one again and again."""
+"""Remembers which alerts were sent lately, so that one key does not send the same one again and
+again."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any
 from cereus.errors import DataError
 
 MOST_AGAIN = 10_000
-"""Alerts of a micro-batch that may be done again."""
+"""How many of the last alerts are remembered in any case: a micro-batch may run again."""
 
 
 @dataclass
@@ -43,7 +44,7 @@ class RecentAlerts:
         return all(abs(when - other) >= self.span for other in self._sent.get(key, ()))
 
     def note(self, key: str, row: Mapping[str, Any]) -> None:
-        """An alert was sent, or put aside."""
+        """Note that an alert was sent, or put aside."""
         when = self._time(row)
         self._sent[key].append(when)
         if self.file is not None:
@@ -51,7 +52,7 @@ class RecentAlerts:
                 file.write(_line(key, when))
 
     def _still_near(self, noted: list[tuple[str, datetime]]) -> list[tuple[str, datetime]]:
-        """What an alert to come may be near, and what was noted last: a micro-batch may come
+        """The alerts that a later one may be near, and those noted last: a micro-batch may come
         again."""
         newest = max((when for _, when in noted), default=None)
         old = len(noted) - MOST_AGAIN

@@ -1,4 +1,4 @@
-"""Alerts over HTTP: one POST for each match, retried, and put aside when nobody takes it."""
+"""Sends alerts over HTTP: one POST for each match, with retries; rejected ones are put aside."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ log = logging.getLogger("cereus.spark")
 
 Row = Mapping[str, Any]
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers that may be other ones when a request is sent again."""
+"""Status codes that may change if the request is sent again."""
 LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A row that was not taken: what was sent, how often, and what was answered last."""
+    """A row that was rejected: what was sent, how often, and the last answer."""
 
     url: str
     attempts: int
@@ -55,7 +55,8 @@ class Webhook:
     wait: float = 1.0
 
     def send(self, rows: Iterable[Row], recent: RecentAlerts | None = None) -> list[DeadLetter]:
-        """Send all rows but those that `recent` alerts stand for; those that nobody took."""
+        """Send all rows except those that `recent` alerts stand for, and return the rejected
+        ones."""
         dead: list[DeadLetter] = []
         for row in rows:
             key = self.key(row)
@@ -85,7 +86,7 @@ class Webhook:
         return DeadLetter(self.url, self.retries + 1, error, body)
 
     def _post(self, body: str, key: str) -> tuple[str, bool]:
-        """What went wrong ("" if nothing did), and whether it may go well the next time."""
+        """What went wrong ("" if nothing did), and whether a retry may succeed."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": key, **self.headers}
         request = urllib.request.Request(self.url, body.encode(), headers, method="POST")
         try:

@@ -34,7 +34,8 @@ class SqlCall:
 def parsed_call(
     arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgument]
 ) -> SqlCall:
-    """Read the arguments of a call. The table may stand anywhere; NULL means none."""
+    """Read the arguments of a call. The table may be at any place; NULL means that an argument is
+    missing."""
     table = _table([*arguments, *named.values()])
     values = {name: _value(each, name) for name, each in named.items() if not each.isTable}
     unnamed = [_value(each, "query") for each in arguments if not each.isTable]
@@ -91,7 +92,7 @@ def _check_names(values: Mapping[str, Any], dialect: str) -> None:
 
 
 def _stream(table: st.StructType, values: dict[str, Any]) -> Stream:
-    """The roles of the columns: as declared, or by their names and types."""
+    """The roles of the columns: as declared, or guessed from their names and types."""
     type_column = values.pop("type", DEFAULT_TYPE)
     if type_column is not None and type_column not in table.names:
         raise DataError(

@@ -2,9 +2,9 @@
 
     SELECT * FROM cereus(TABLE(events) PARTITION BY k ORDER BY ts, query => '…')
 
-`cereus` takes any query, and is told by Spark what the columns of the table are before it says
-what comes out: such functions are given rows one by one. A function of one query for one kind of
-table is given Arrow batches instead, and is the faster one by far.
+`cereus` takes any query. Spark tells it the columns of the table, and it answers with those of the
+result; Spark gives such functions rows one by one. A function of one query for one kind of table
+gets Arrow batches instead, and is much faster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NAME = "cereus"
 ROWS_AT_ONCE = 1 << 13
-"""Rows are collected to so many before the engine reads them."""
+"""The number of rows that are collected before the engine reads them."""
 
 
 def register(
@@ -90,7 +90,7 @@ class CereusFunction:
     def analyze(*arguments: AnalyzeArgument, **named: AnalyzeArgument) -> AnalyzeResult:
         try:
             return _analysis(parsed_call(arguments, named))
-        except CereusError as error:  # Spark shows the traceback: what led here says nothing
+        except CereusError as error:  # Spark shows the traceback, which says nothing useful here
             raise error.with_traceback(None) from None
 
     def __init__(self, analysis: CallAnalysis) -> None:
@@ -133,9 +133,9 @@ def _analysis(call: SqlCall) -> CallAnalysis:
 
 
 def check_arranged(caller: object) -> None:
-    """Without PARTITION BY or WITH SINGLE PARTITION, Spark deals the rows out to tasks as they
-    lie, and matches would be missed. It does not report that to a function; but what calls it
-    knows the partitions, if there are any."""
+    """Refuse a call without PARTITION BY or WITH SINGLE PARTITION: Spark would distribute the rows
+    to tasks as they lie, and matches would be missed. It does not tell a function so; but its
+    caller knows the partitions, if there are any."""
     task = TaskContext.get()
     if hasattr(caller, "_partition_child_indexes") or task is None or task.partitionId() == 0:
         return
@@ -150,7 +150,7 @@ def check_arranged(caller: object) -> None:
 
 
 def _named(name: str, function: TableFunction) -> type:
-    """The class of a function of Arrow batches; sent to the workers with its query."""
+    """The class of a function of Arrow batches; it is sent to the workers with its query."""
 
     class NamedFunction:
         run = FunctionRun(function)

@@ -1,5 +1,5 @@
-"""A query as a function of a table: its columns are known before any row is, and its rows come
-in pieces that Spark cuts."""
+"""A query as a function of a table: its columns are known before any row, and its rows come in
+pieces that Spark cuts."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def table_function(
     events: bool = True,
     columns: Iterable[str] | None = None,
 ) -> TableFunction:
-    """The function that a query is for tables with these columns; `events` and `columns` as
-    `match` has them."""
+    """A query as a function for tables with these columns; `events` and `columns` are as in
+    `match`."""
     check_once(table.names, "the table has two columns {}", "rename or drop one of them")
     shown = _shown(table, columns)
     known = arrow_schema(table)
@@ -92,7 +92,7 @@ def _shown(table: st.StructType, columns: Iterable[str] | None) -> tuple[str, ..
 
 
 class FunctionRun:
-    """A table function at work in one task. Spark makes an instance of its class for every
+    """A running table function in one task. Spark makes an instance of its class for every
     partition of the table, one after the other; they share one executor, which forgets."""
 
     def __init__(self, function: TableFunction) -> None:
@@ -100,7 +100,7 @@ class FunctionRun:
         self.executor: Executor | None = None
 
     def begin(self) -> None:
-        """Another partition of the table begins."""
+        """Begin another partition of the table."""
         if self.executor is not None:
             self.executor.forget()
 
@@ -110,7 +110,7 @@ class FunctionRun:
         return self._shown(self.executor.push(batch))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """The partition of the table is over."""
+        """End the partition of the table."""
         return iter(()) if self.executor is None else self._shown(self.executor.finish())
 
     def _shown(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

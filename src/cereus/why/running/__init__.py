@@ -1,1 +1,1 @@
-"""How queries are run over events in memory, each of which is put to each test once."""
+"""Runs queries over events in memory; every event is tested once with each test."""

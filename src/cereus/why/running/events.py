@@ -24,12 +24,12 @@ from cereus.why.running.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
 LOOKED_AT, STRETCHES, SELDOM = 1_024, 4, 8
-"""A column has few texts if one comes so many times on average, in so many rows of some stretches
-of it."""
+"""Samples of a column decide whether it has few texts: this many rows, in this many ranges; it has
+few if a text occurs this often on average."""
 SHARE_CODED = 8
-"""A run that reads fewer than one of so many events codes the texts that it reads, no others."""
+"""A run that reads fewer than one in this many events codes only the texts that it reads."""
 MOST_KEPT = 1 << 15
-"""Events of one run whose columns are kept for others that read the same."""
+"""The most events of one run whose columns are kept for others that read the same."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class EventTable:
         source: Source, stream: Stream, read: Iterable[str] = (), keys: Collection[str] = ()
     ) -> EventTable:
         """All events of the stream: those that its condition lets pass. `read` are columns that
-        many queries will read, `keys` those among them that tell events apart."""
+        many queries will read; `keys` are those of them that are keys."""
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
@@ -87,7 +87,7 @@ class EventTable:
 
     def read(self, names: Iterable[str], places: Rows | None) -> pa.Table:
         """Some columns of the events at some places, numbered from 0 on, or of all, as queries read
-        them. What is little is kept: the next query may read the same."""
+        them. Small results are kept: the next query may read the same."""
         chosen = tuple(names)
         if places is None:
             return self._coded.select(chosen)
@@ -107,7 +107,8 @@ class EventTable:
         return {}
 
     def shelf(self, places: Rows | None) -> dict[Any, Any]:
-        """Where queries that read the events at some places leave something for each other."""
+        """The shelf on which queries that read the events at some places share what they find
+        out."""
         return self._shelves.setdefault(id(places), (places, {}))[1]
 
     @cached_property
@@ -119,8 +120,8 @@ class EventTable:
         return {}
 
     def read_part(self, chosen: Sequence[str], places: Rows, first: int) -> pa.Table:
-        """The same of a part of the places, numbered from `first` on. What many runs would code is
-        coded once, where it is not much more than one of them reads."""
+        """Like `read`, for a part of the places, numbered from `first` on. Texts that many runs
+        would code are coded once, if that is not much more than one of them reads."""
         if "_coded" in self.__dict__ or len(places) * SHARE_CODED >= len(self):
             taken = _taken(self._coded.select(chosen), places)
         else:
@@ -135,18 +136,18 @@ class EventTable:
 
     @cached_property
     def _order(self) -> Rows | None:
-        """The places in the order of the rows' numbers; None if that is the order they are in."""
+        """The places in the order of the row numbers; None if they are in that order."""
         if np.all(self.rows[1:] > self.rows[:-1]):
             return None
         return np.argsort(self.rows, kind="stable")
 
     def places(self, rows: Rows) -> Rows:
-        """Where events of these numbers stand."""
+        """The places of events with these row numbers."""
         at = np.searchsorted(self.rows, rows, sorter=self._order)
         return at if self._order is None else self._order[at]
 
     def spans(self, matches: Sequence[Sequence[int]]) -> tuple[Rows, Rows]:
-        """Where the first event of each match stands, and the last, of their rows."""
+        """The places of the first and the last event of each match, given their rows."""
         if not matches:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         places = self.places(np.array([row for rows in matches for row in rows]))
@@ -154,12 +155,12 @@ class EventTable:
         return np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
 
     def have(self, rows: Rows) -> Mask:
-        """Which of some numbers are those of events here."""
+        """Which of these row numbers are those of events here."""
         return np.isin(rows, self.rows)
 
     def of_rows(self, rows: Rows) -> pa.Table:
-        """The events of a few numbers, as they were given. Taking them all at once would put the
-        texts of the whole table together."""
+        """The events of a few row numbers, as they were given. Taking them from all columns at once
+        would join the texts of the whole table."""
         one_by_one = [self.given.slice(place, 1) for place in self.places(rows).tolist()]
         return pa.concat_tables([self.given.slice(0, 0), *one_by_one])
 
@@ -174,7 +175,7 @@ class EventTable:
         return TestedEvents(self.table, self.stream, ())
 
     def test(self, tests: Iterable[EventTest]) -> None:
-        """Compute what some tests ask, all at once."""
+        """Evaluate some tests, all at once."""
         self.__dict__["tested"] = TestedEvents(self.table, self.stream, tests)
 
     def passing(self, test: EventTest) -> Mask:
@@ -185,7 +186,7 @@ class EventTable:
 
     @cached_property
     def _times(self) -> Rows | None:
-        """The times of all events, where they are counted and never go back."""
+        """The times of all events, if they are counted and never go back."""
         name = self.stream.time
         if name is None or name not in self.table.column_names:
             return None
@@ -197,8 +198,8 @@ class EventTable:
         return times if np.all(times[1:] >= times[:-1]) else None
 
     def around(self, places: Rows, window: Window | None) -> tuple[Rows, Rows] | None:
-        """The stretches of events that lie within a window of some events, in their order: the
-        places where they begin, and those behind them; None if that cannot be told."""
+        """The ranges of events within a window of some events, in their order: where they begin and
+        end. None if that is not known."""
         times = self._times
         if times is None or not isinstance(window, TimeWindow):
             return None
@@ -213,7 +214,7 @@ class EventTable:
 
 
 def _in_one_piece(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    """The same with some columns in one piece, as every run would make them."""
+    """The same table with some columns in one piece, as every run would make them."""
     for name in names:
         at = table.schema.get_field_index(name)
         if at >= 0 and table.column(at).num_chunks > 1:
@@ -230,8 +231,8 @@ def _taken(table: pa.Table, places: Rows) -> pa.Table:
 
 
 def _repeats(table: pa.Table, name: str) -> bool:
-    """Whether it is a column of few texts, as some of its rows tell. Texts that are only compared
-    with constants are quicker as they are, so this is asked of keys alone."""
+    """Whether a column has few texts, as some of its rows show. This is for keys only: texts that
+    are only compared with constants are quicker as they are."""
     if name not in table.column_names:
         return False
     column = table.column(name)
@@ -244,7 +245,7 @@ def _repeats(table: pa.Table, name: str) -> bool:
 
 
 def _coded(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    """The same with the codes of texts in some columns."""
+    """The same table with codes of texts in some columns."""
     for name in names:
         at = table.schema.get_field_index(name)
         table = table.set_column(at, name, table.column(at).dictionary_encode())

@@ -1,4 +1,4 @@
-"""The letters of events whose kinds are known: a run of `why` puts no event to a test again."""
+"""The letters of events whose kinds are known: a run of `why` does not test an event again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from cereus.why.running.tested import Mask, Places, TestedEvents
 
 
 class KnownLetters:
-    """Stands in for the letters of a reader. Batches that it was not told of are classified as
-    ever."""
+    """Replaces the letters of a reader. Batches that were not announced are classified as usual."""
 
     def __init__(self, tested: TestedEvents, tests: Sequence[EventTest], usual: Classifier) -> None:
         self._passing: list[Mask] = tested.each_passing(tests)
@@ -26,7 +25,7 @@ class KnownLetters:
         self._places: Places | slice = slice(0)
 
     def expect(self, batch: pa.RecordBatch, places: Places | slice) -> None:
-        """The next batch has the events at some places."""
+        """Announce that the next batch has the events at some places."""
         self._batch, self._places = batch, places
 
     def classify(
@@ -55,7 +54,7 @@ class KnownLetters:
 
 
 def known_letters(executor: Executor, tested: TestedEvents) -> list[KnownLetters]:
-    """Let the readers of an executor know the letters of their events."""
+    """Let the readers of an executor use the known letters of their events."""
     every = []
     for reader in executor.readers:
         if reader.reading.tests:

@@ -1,5 +1,5 @@
-"""How the queries of an anatomy are run: over the events that can matter to them, and, where that
-would be too many, over the first events of the stream."""
+"""Runs the queries of an anatomy over the events that can matter to them; if these are too many,
+over the first events of the stream."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ import pyarrow.compute as pc
 
 from cereus.clauses.tree import Window
 from cereus.engine.executor import Executor
+from cereus.engine.ranges import ranges
 from cereus.language.compiled import CompiledQuery
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.letters import known_letters
 from cereus.why.running.tested import Mask
 
 FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
-"""Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
+"""The number of events that are pushed at once: few at first, as the reader may soon have seen
+enough."""
 FEW_ROWS, MORE_ROWS = 1 << 10, 8
-"""The first of them where not all matches are looked at, and how many times as many are next."""
+"""The first of these numbers if not all matches are looked at, and the factor by which it grows."""
 MOST_SHARED = 1 << 22
-"""Of more events runs share nothing: what they leave for each other would take too much memory."""
+"""With more events, runs share nothing: it would take too much memory."""
 MOST_CENTRES = 5_000
-"""Events around which the stream is read, in place of all of it."""
+"""The most events around which the stream is read, instead of all of it."""
 WORD = 64
-"""Choices of kinds that are looked for at once."""
+"""How many choices of kinds are looked for at once."""
 MOST_LISTED = 1 << 10
-"""Results that are turned into matches at once: whoever looks may soon have seen enough."""
+"""The number of results that are turned into matches at once: the reader may soon have seen
+enough."""
 
 Around = tuple[Rows, int | None]
 
@@ -44,9 +47,9 @@ class Centres:
     _around: dict[tuple[Window | None, int | None], Around | None] = field(default_factory=dict)
 
     def around(self, span: Window | None, most: int | None, events: EventTable) -> Around | None:
-        """The places to read around them, at most so many, and the one before which that is all;
-        None where that is no less than reading everything. Queries that differ in one rule ask for
-        the same."""
+        """The places to read around the centres, at most `most`, and the place before which that is
+        all; None if that is no less than reading everything. It is cached, since queries that
+        differ in one rule need the same."""
         key = (span, most)
         if key not in self._around:
             self._around[key] = _around(span, events, self, most)
@@ -106,8 +109,8 @@ class Run:
         return Run(query, events, relevant, until, few=few)
 
     def results(self) -> Iterator[pa.RecordBatch]:
-        """As they come: whoever has seen enough stops. Where the stream is cut only what is
-        decided at that point counts."""
+        """The results as they come: a reader that has seen enough stops. If the stream is cut, only
+        results that are decided at that point count."""
         if self._is_empty:
             return
         executor = self._executor()
@@ -115,9 +118,8 @@ class Run:
         yield from executor.finish() if self.until is None else executor.stop()
 
     def taken(self, column: str | None) -> Iterator[tuple[int, Rows]] | None:
-        """How many matches there are, some at a time, and which of the events that are read the
-        variable of a column takes in them, or (None) is the last of each. None where that is known
-        from the results only."""
+        """How many matches there are, some at a time, and which of the events the variable of a
+        column takes in them, or (None) the last event of each. None if only the results tell."""
         if self.until is not None or self._is_empty:
             return None
         executor = self._executor()
@@ -128,7 +130,8 @@ class Run:
 
     @property
     def _is_empty(self) -> bool:
-        """Nothing is read, and every result would have an event of that."""
+        """Whether there is no result: every result has one of the events that are read, and none
+        is read."""
         return self.places is not None and not len(self.places) and self.centred
 
     def _executor(self) -> Executor:
@@ -146,7 +149,7 @@ class Run:
             yield from executor.push(batch)
 
     def _batches(self, step: int) -> Iterator[tuple[Rows | slice, pa.RecordBatch]]:
-        """The events that are read, with their places; at first so many."""
+        """The events that are read, with their places; `step` events at first."""
         events, places = self.events, self.places
         names = events.schema.names
         needed = self.query.columns_beside_tests(events.schema)
@@ -165,7 +168,7 @@ class Run:
             begin, step = part.stop, MORE_ROWS * step if step < FIRST_ROWS else MOST_ROWS
 
     def mask(self, numbers: list[Rows]) -> Mask:
-        """Which of all events are those of some numbers."""
+        """Which of all events have these numbers."""
         mask = np.zeros(len(self.events), bool)
         for each in numbers:
             mask[each if self.places is None else self.places[each]] = True
@@ -197,8 +200,8 @@ def _around(
 
 
 def _hopeful(begins: Rows, lengths: Rows, events: EventTable, centres: Centres) -> Rows:
-    """The places of stretches that have all events which a result has beside its centre."""
-    places = _places(begins, lengths)
+    """The places of ranges that have all events which a result has beside its centre."""
+    places = ranges(begins, lengths)
     if not len(places) or not centres.beside:
         return places
     beside = [events.tested.grown(choice) for choice in centres.beside[:WORD]]
@@ -206,18 +209,11 @@ def _hopeful(begins: Rows, lengths: Rows, events: EventTable, centres: Centres) 
     of_events = bits[events.tested.kinds[places]]
     present = np.bitwise_or.reduceat(of_events, np.cumsum(lengths) - lengths)
     hopeful = present == np.uint64((1 << len(beside)) - 1)
-    return places if hopeful.all() else _places(begins[hopeful], lengths[hopeful])
-
-
-def _places(begins: Rows, lengths: Rows) -> Rows:
-    """All places of some stretches."""
-    behind = np.cumsum(lengths)
-    first = np.repeat(begins - behind + lengths, lengths)
-    return np.arange(len(first)) + first
+    return places if hopeful.all() else ranges(begins[hopeful], lengths[hopeful])
 
 
 def _relevant(query: CompiledQuery, events: EventTable, within: slice | Rows) -> Rows | None:
-    """The events that can matter to a query, of some; None if all do."""
+    """The events among these that can matter to a query; None if all do."""
     tests = query.tests(events.schema)
     if query.counts_events or not tests:
         if isinstance(within, slice):

@@ -1,4 +1,5 @@
-"""What a loosened part of a query takes, where results do not name all events that led to them."""
+"""Finds the events that a loosened part of a query takes, where results do not name all events that
+led to them."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def with_taken(
 
 
 def at_others(match: FoundMatch) -> str:
-    """At which rows beside its own a match is measured, in words behind the measure."""
+    """The rows beside its own at which a match is measured, as words after the measure."""
     return "".join(f" (row {row})" for row in led_to(match))
 
 

@@ -22,9 +22,10 @@ from cereus.why.running.tested import Mask
 
 Result = TypeVar("Result")
 MOST_LISTED = 500_000
-"""Partial matches that are listed where they cannot be counted."""
+"""The most partial matches that are listed where they cannot be counted."""
 SHARES = 4
-"""A query may take one of so many parts of the work that is left, so that some is left for all."""
+"""A query may use one of this many parts of the work that is left, so that some is left for the
+others."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Tally:
 
     @property
     def read(self) -> int:
-        """How many events of the stream it says something about."""
+        """How many events of the stream it covers."""
         if self.stopped:
             return 0
         return len(self.ends) if self.until is None else self.until
@@ -82,7 +83,7 @@ class Tallies:
             return _listed(run, column) if taken is None else _taken(run, taken)
 
     def _at_mark(self, query: CompiledQuery, mark: str, most: int | None) -> Tally:
-        """The query is run once for all of its marks."""
+        """The matches that end at a mark. The query is run once for all of its marks."""
         key = (id(query), most)
         run = Run.of(query, self.events, most=most)
         if key not in self._marked:
@@ -93,7 +94,7 @@ class Tallies:
 
 
 class _Results(Generic[Result]):
-    """What comes of a run before it has taken too many steps."""
+    """The results of a run until it has taken too many steps."""
 
     def __init__(self, run: Run, results: Iterator[Result]) -> None:
         self.run, self.results, self.stopped = run, results, False
@@ -105,7 +106,7 @@ class _Results(Generic[Result]):
             self.stopped = True
 
     def tally(self, total: float, ends: list[Rows], *, all_listed: bool = True) -> Tally:
-        """What they come to."""
+        """The results as a tally."""
         known = int(total) if total < 2**53 else total
         exact = all_listed and not self.stopped
         return Tally(known, self.run.mask(ends), exact, self.run.until, self.stopped)
@@ -131,7 +132,7 @@ def _listed(run: Run, column: str | None) -> Tally:
 
 
 def _taken(run: Run, taken: Iterator[tuple[int, Rows]]) -> Tally:
-    """The same, of matches that are no results."""
+    """The tally of matches that are not results."""
     ends, total, results = list[Rows](), 0, _Results(run, taken)
     for count, rows in results:
         total += count

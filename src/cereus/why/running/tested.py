@@ -1,4 +1,5 @@
-"""Which events pass which tests: every condition is computed once, for all events together."""
+"""Finds which events pass which tests: every condition is evaluated once, for all events
+together."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ NONE = np.zeros(0, np.int32)
 
 
 class TestedEvents:
-    """Conditions on single events, computed for a table.
+    """Conditions on single events, evaluated for a table.
 
-    Events that satisfy the same of these conditions are of one *kind*. There are few kinds, so
-    what a test lets pass is a choice of kinds: counting them, and joining choices, does not look
-    at the events any more. A choice is a mask over all kinds.
+    Events that satisfy the same conditions are of one *kind*. There are few kinds, so the events
+    that pass a test are a choice of kinds: counting them, and joining choices, does not read the
+    events any more. A choice is a mask over all kinds.
     """
 
     __test__ = False  # not a pytest class
@@ -44,8 +45,9 @@ class TestedEvents:
         """The kind of each event."""
         self._size = len(letters_seen)
         self._parents: list[tuple[int, Places]] = []
-        """How many kinds there were before each condition that parted some, and what each kind
-        was before it. Their order stays, so kinds that are as many as before are the same."""
+        """For each condition that split some kinds: how many kinds there were before, and what each
+        kind was before. Their order stays, so if there are as many kinds as before, they are the
+        same."""
         self._places: dict[tuple[int, bytes], Places] = {}
         self._events: dict[bytes, Mask] = {}
         self._among: dict[tuple[int, bytes], tuple[Places, Places]] = {}
@@ -57,7 +59,7 @@ class TestedEvents:
         }
 
     def conditions(self, test: EventTest) -> tuple[Expression, ...]:
-        """All that a test asks, its type and stream among that."""
+        """All conditions of a test, including its type and stream."""
         return conditions_of(test, *self._paths)
 
     def satisfying(self, condition: Expression) -> Mask:
@@ -67,8 +69,8 @@ class TestedEvents:
         return self._holds[condition]
 
     def _add(self, condition: Expression) -> None:
-        """A kind becomes two where some of its events satisfy the condition and others do not: no
-        kind without events is made, so there are never more of them than events."""
+        """Split each kind of which some events satisfy the condition and others do not. No kind
+        without events is made, so there are never more kinds than events."""
         halves = 2 * self.kinds.astype(np.int64) + mask(condition, self._table)
         made = np.zeros(2 * self._size, bool)
         made[::2] = self._counts == 0
@@ -97,7 +99,8 @@ class TestedEvents:
         return self._passing[test]
 
     def failed_alone(self, test: EventTest) -> frozenset[Expression]:
-        """The conditions of a test that the events of some kind fail, and no other one of it."""
+        """The conditions of a test that the events of some kind fail while they satisfy all
+        others."""
         conditions = dict.fromkeys(self.conditions(test))
         for condition in conditions:
             self.satisfying(condition)
@@ -114,12 +117,12 @@ class TestedEvents:
         return passed
 
     def each_passing(self, tests: Iterable[EventTest]) -> list[Mask]:
-        """The kinds of events that pass each of several tests, all choices of one size."""
+        """The kinds of events that pass each of several tests; all choices have the same length."""
         every = [self.passing(test) for test in tests]
         return [self.grown(each) for each in every]
 
     def grown(self, choice: Mask) -> Mask:
-        """A choice that was made before other conditions were computed, over the kinds of now."""
+        """A choice that was made before other conditions were evaluated, over the kinds of now."""
         for size, parents in self._parents:
             if len(choice) == size:
                 choice = choice[parents]
@@ -130,14 +133,15 @@ class TestedEvents:
         return int(self._counts[choice].sum())
 
     def events(self, choice: Mask) -> Mask:
-        """Which events are of one of these kinds. It is asked several times of a step."""
+        """Which events are of one of these kinds. It is cached, since a step needs it several
+        times."""
         key = choice.tobytes()
         if key not in self._events:
             self._events[key] = codes.flags_of_keys(self.kinds, _flags(choice))
         return self._events[key]
 
     def among(self, places: Places, choice: Mask) -> Places:
-        """Those of some places where events of these kinds stand; the same array for the same
+        """The places among these where events of these kinds are. It is cached for the same
         places."""
         key = (id(places), choice.tobytes())
         if key not in self._among:
@@ -145,8 +149,8 @@ class TestedEvents:
         return self._among[key][1]
 
     def places(self, choice: Mask, before: int | None = None) -> Places:
-        """Where events of these kinds stand, of all or of the first so many. Queries that differ in
-        one rule ask for the same."""
+        """The places of events of these kinds, of all or of the first `before` events. It is
+        cached, since queries that differ in one rule need the same."""
         end = len(self.kinds) if before is None else before
         key = (end, choice.tobytes())
         if key not in self._places:
@@ -156,5 +160,5 @@ class TestedEvents:
 
 
 def _flags(choice: Mask) -> npt.NDArray[np.uint8]:
-    """A choice as compiled code reads it; there may be no kind at all."""
+    """A choice in the form that compiled code reads; there may be no kind at all."""
     return (choice if len(choice) else np.zeros(1, bool)).view(np.uint8)

@@ -1,1 +1,1 @@
-"""What happens after a match: others are skipped, or it waits for what must not follow."""
+"""What happens after a match: it skips others, or waits for what must not follow it."""

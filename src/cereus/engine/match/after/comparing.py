@@ -1,6 +1,6 @@
-"""NOT FOLLOWED BY, where what must not follow is compared with the events of the match.
+"""Decides NOT FOLLOWED BY where the event that must not follow is compared with those of the match.
 
-The conditions are computed as those of matches are, over columns with a row for each pair of a
+The conditions are evaluated like those of matches, over columns with a row for each pair of a
 waiting match and an event after it, up to its deadline. Where an attribute of both has to be equal,
 only pairs with equal values are looked at.
 """
@@ -20,27 +20,28 @@ from cereus.engine.ingest.substreams import Ints
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.runner import Runner
 from cereus.engine.memory import NO_INTS
+from cereus.engine.ranges import ranges
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents
 from cereus.expr import tree as ex
 from cereus.plan.plan import Follower
 
 PIECE = 1 << 18
-"""So many pairs are looked at together."""
+"""At most about this many pairs are looked at together."""
 MISSING = -1
 
 
 @dataclass
 class ComparedFollowers:
-    """One kind of events that must not follow; `known` are the ordinals of those so far, as far as
-    the history goes."""
+    """One kind of events that must not follow; `known` are the ordinals of such events that the
+    history still has."""
 
     runner: Runner
     kind: Follower
     known: Ints = field(default_factory=lambda: NO_INTS)
 
     def among(self, events: Events) -> Ints:
-        """The ordinals of such events; they are remembered."""
+        """The ordinals of such events among these. They are remembered."""
         bits = [bool(letter >> self.kind.bit & 1) for letter in self.runner.reader.known]
         ordinals = events.first_ordinal + np.flatnonzero(np.array(bits, bool)[events.classes])
         kept = self.known[self.known >= self.runner.history.first]
@@ -48,7 +49,8 @@ class ComparedFollowers:
         return ordinals
 
     def follow(self, waiting: MatchChunk, ordinals: Ints, deadlines: Ints) -> Mask:
-        """The matches that one of some events follows in time, such that the conditions hold."""
+        """The matches that are followed in time by one of these events for which the conditions
+        hold."""
         followed = np.zeros(len(waiting), bool)
         if not len(ordinals):
             return followed
@@ -63,7 +65,7 @@ class ComparedFollowers:
         return sorted({name for c in self.kind.conditions for name in ex.variables(c)} - {THIS})
 
     def _places(self, waiting: MatchChunk, name: str) -> Ints:
-        """Where the event of a variable is remembered, for each match; MISSING if it has none."""
+        """For each match, where the event of a variable is remembered; MISSING if it has none."""
         labels = self.runner.labels.shown
         chosen = np.array([name in label for label in labels], bool)[waiting.labels - FIRST_SHOWN]
         offsets, cells = waiting.cells_where(chosen)
@@ -77,7 +79,8 @@ class ComparedFollowers:
     def _pairs(
         self, waiting: MatchChunk, ordinals: Ints, deadlines: Ints, places: dict[str, Ints]
     ) -> Iterator[tuple[Ints, Ints]]:
-        """Matches, and the places of events after them, up to their deadlines; of the same key."""
+        """Pairs of a match and the place of an event after it, up to its deadline, in the same
+        key."""
         history = self.runner.history
         ends, events = waiting.last - history.first, ordinals - history.first
         both = np.concatenate([history.keys[ends], history.keys[events]]).astype(np.int64)
@@ -93,13 +96,12 @@ class ComparedFollowers:
         for begin, end in _cuts(sizes):
             count = sizes[begin:end]
             matches = np.repeat(np.arange(begin, end), count)
-            starts = np.repeat(low[begin:end] - (np.cumsum(count) - count), count)
             if len(matches):
-                yield matches, events[starts + np.arange(len(matches))]
+                yield matches, events[ranges(low[begin:end], count)]
 
     def _equal(self, places: dict[str, Ints], events: Ints) -> Iterator[Ints]:
-        """For equalities of an attribute: numbers of its values, of the matches and of the events.
-        NULL is a value here; the condition itself says that it equals nothing."""
+        """For each equality of an attribute: numbers for its values in the matches and in the
+        events. NULL gets a number too; the condition itself decides that it equals nothing."""
         payload = self.runner.history.payload
         assert payload is not None
         values = MatchValues(payload, {}, 0)
@@ -115,7 +117,8 @@ class ComparedFollowers:
                         yield _numbered(left, right)
 
     def _hold(self, matches: Ints, events: Ints, places: dict[str, Ints]) -> Mask:
-        """Of which pairs all conditions are true; a variable without an event makes them so."""
+        """The pairs for which all conditions are true. A condition on a variable without an event
+        counts as true."""
         payload = self.runner.history.payload
         assert payload is not None
         every = {name: each[matches] for name, each in places.items()} | {THIS: events}
@@ -138,7 +141,7 @@ def _single(places: Ints) -> VariableEvents:
 
 
 def _numbered(one: pa.Array, other: pa.Array) -> Ints:
-    """Numbers of the values of two arrays, one behind the other."""
+    """Numbers for the values of two arrays, those of one followed by those of the other."""
     both = pa.concat_arrays([_plain(one), _plain(other)])
     numbers: Ints = both.dictionary_encode(null_encoding="encode").indices.to_numpy()
     return numbers.astype(np.int64)
@@ -151,8 +154,8 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _ranks(times: Ints, groups: int) -> Ints:
-    """Numbers in the order of the times, so small that `_after` can tell so many groups apart: as a
-    rule how long after the first of them they are."""
+    """Small numbers in the order of the times (as a rule, the time since the first), so that
+    `_after` can put this many groups into one number with them."""
     first, last = int(times.min()), int(times.max())
     if (last - first + 2) * groups < 1 << 62:
         return times - first
@@ -161,14 +164,14 @@ def _ranks(times: Ints, groups: int) -> Ints:
 
 
 def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
-    """The first event of each group behind a place, among events in order of group and place; or
-    behind a time, which has the same order."""
+    """For each group, the first event after a place, among events sorted by group and place; or
+    after a time, which has the same order."""
     size = int(max(events.max(), ends.max())) + 2  # times a group below 2**63 (`_ranks`)
     return np.searchsorted(of_events * size + events, groups * size + ends + 1)
 
 
 def _cuts(sizes: Ints) -> Iterator[tuple[int, int]]:
-    """Stretches of matches with few pairs together."""
+    """Ranges of matches that have few enough pairs together."""
     piece = np.cumsum(sizes) // PIECE
     ends = np.append(np.flatnonzero(np.diff(piece)) + 1, len(sizes))
     begin = 0

@@ -1,8 +1,8 @@
 """NOT FOLLOWED BY: matches wait until it is clear that a certain event does not follow them.
 
-A match whose last event has the time t waits until t + span. If up to then an event of its key
-comes that must not follow, it is dropped. Else it is emitted when the time of its key has passed
-the deadline, or `advance`, or at the end of the input. Which event comes first after each match is
+A match whose last event has the time t waits until t + span. It is dropped if an event of its key
+that must not follow comes before then. Otherwise it is emitted when the time of its key has passed
+the deadline, at `advance`, or at the end of the input. The first such event after each match is
 looked up for all waiting matches at once: events of a key have ascending ordinals.
 
 A match may end after its last event, as `A ; NOT(B)` does, which marks only A. Then events of
@@ -30,8 +30,8 @@ FOLLOWERS = "followers"
 
 
 class WaitingMatches:
-    """The matches of a runner that wait; `mask` are the tests of which an event that must not
-    follow passes one."""
+    """The matches of a runner that wait. An event must not follow them if it passes one of the
+    tests in `mask`."""
 
     def __init__(self, runner: Runner, mask: int, span: int) -> None:
         self.runner, self.mask, self.span = runner, mask, span
@@ -39,10 +39,10 @@ class WaitingMatches:
         self.compared = [ComparedFollowers(runner, kind) for kind in kinds]
         self.waiting: MatchChunk | None = None
         self.followers: Ints = NO_INTS
-        """The ordinals of the events so far that must not follow, as far as the history goes."""
+        """The ordinals of the events that must not follow and that the history still has."""
 
     def read(self, chunks: Iterable[MatchChunk]) -> Iterator[MatchChunk]:
-        """Take the matches of a batch; those that have waited long enough."""
+        """Take the matches of a batch, and yield those that have waited long enough."""
         self.runner.events_read = []
         arrived = [chunk.copied() for chunk in chunks]
         batches, history = self.runner.events_read, self.runner.history
@@ -59,12 +59,12 @@ class WaitingMatches:
             self.followers = np.concatenate([kept, ordinals])
 
     def _following(self, events: Events) -> Ints:
-        """The ordinals of those events that must not follow, by key."""
+        """The ordinals of the events that must not follow, by key."""
         letters = np.array([bool(each & self.mask) for each in self.runner.reader.known], bool)
         return events.first_ordinal + np.flatnonzero(letters[events.classes])
 
     def _drop_followed(self, waiting: MatchChunk) -> None:
-        """Drop what an event of an earlier batch follows in time."""
+        """Drop the matches that an event of an earlier batch follows in time."""
         history = self.runner.history
         self.followers = self.followers[self.followers >= history.first]
         ends = waiting.last - history.first
@@ -80,7 +80,7 @@ class WaitingMatches:
         self._keep(waiting.only(~followed))
 
     def _deadlines(self, waiting: MatchChunk) -> Ints:
-        """Until when matches wait."""
+        """The times until which matches wait."""
         history = self.runner.history
         return later(history.times[waiting.last - history.first], self.span)
 
@@ -89,7 +89,7 @@ class WaitingMatches:
         self._keep(joined(every) if every else None)
 
     def _keep(self, waiting: MatchChunk | None) -> None:
-        """Remember what waits, and keep its events and keys."""
+        """Remember the waiting matches, and keep their events and keys."""
         self.waiting = waiting if waiting is not None and len(waiting) else None
         if self.waiting is None:
             self.runner.pinned = NEVER
@@ -167,8 +167,9 @@ def _arrays(chunk: MatchChunk) -> dict[str, Any]:
 def _followed(
     keys: Ints, last: Ints, until: Ints, of_keys: Ints, ordinals: Ints, history: Any
 ) -> Mask:
-    """Behind which last events one of some events of the same key comes, up to the deadline. The
-    events are sorted by key and ordinal. No time stands for none: events may have any."""
+    """The matches after whose last event one of these events of the same key comes, up to the
+    deadline. The events are sorted by key and ordinal. No time is reserved for "none": events may
+    have any."""
     if not len(ordinals):
         return np.zeros(len(keys), bool)
     size = int(max(ordinals.max(), last.max())) + 2

@@ -1,11 +1,12 @@
-"""AFTER MATCH SKIP: after a match only those are taken that begin later.
+"""AFTER MATCH SKIP: after a match, only matches that begin later are taken.
 
-PAST LAST EVENT: later than its last event. Matches are looked at in the order of their ends, and of
-those with one end in the order that NEXT prefers; what overlaps one that was taken is left out.
+PAST LAST EVENT: later than its last event. Matches are looked at in the order of their ends; of
+those with the same end, in the order that NEXT prefers. A match that overlaps a taken one is left
+out.
 
 TO NEXT EVENT: later than its first event. Of the matches that end at an event, each first event has
-one, the one that NEXT prefers; it is taken if it begins after every match that was taken before, of
-the same key. So a match is left out where another of its key, complete at an earlier event, begins
+one, the one that NEXT prefers; it is taken if it begins after every match of the same key that was
+taken before. So a match is left out where another of its key, complete at an earlier event, begins
 at its first event or later: a running maximum decides it for a whole batch.
 """
 
@@ -28,12 +29,13 @@ from cereus.engine.results.match_chunks import Mask, MatchChunk, joined
 from cereus.state import checked
 
 PIECE = 1 << 9
-"""So many events are read at once: what may not begin a match any more goes in between."""
+"""The number of events that are read at once. Between two pieces, partial matches go that may no
+longer begin a match."""
 NOTHING = -1
 
 
 def preferred(chunk: MatchChunk, keys: Ints, *groups: Ints) -> Mask:
-    """Of the matches of each group, those with the events that NEXT prefers: where two first
+    """Of the matches of each group, those whose events NEXT prefers: where two matches first
     differ, the one that has the event."""
     columns = [keys, *groups]
     order = np.lexsort(columns[::-1])
@@ -53,8 +55,8 @@ def preferred(chunk: MatchChunk, keys: Ints, *groups: Ints) -> Mask:
 
 
 def moving_on(at: Ints, first: Ints, keys: Ints, passed: Ints) -> Mask:
-    """The matches that begin after all of their key that were complete at earlier events;
-    `passed` are, by key, the first events of matches taken before, and are moved on."""
+    """The matches that begin after all matches of their key that were complete at earlier events.
+    `passed` has, by key, the first events of the matches taken before; it is updated."""
     order = np.lexsort((first, at, keys))
     at, first, keys = at[order], first[order], keys[order]
     new_key = np.ones(len(order), bool)
@@ -64,7 +66,7 @@ def moving_on(at: Ints, first: Ints, keys: Ints, passed: Ints) -> Mask:
     begins = np.flatnonzero(new_event)
     ends = np.append(begins[1:], len(order)) - 1
     # the largest first event up to the event before, within the key: one maximum over all keys,
-    # each of them lifted above those before it
+    # where each key is lifted above those before it
     span = int(max(first.max(), passed.max())) + 2
     group = np.cumsum(new_key) - 1
     lifted = np.maximum(first[ends], passed[keys[ends]]) + 1 + group[ends] * span
@@ -82,9 +84,9 @@ def moving_on(at: Ints, first: Ints, keys: Ints, passed: Ints) -> Mask:
 
 
 def apart(chunk: MatchChunk, keys: Ints, passed: Ints) -> Mask:
-    """Matches that do not overlap, in the order of their ends: of those with one end, the one that
-    NEXT prefers; `passed` are, by key, the last events of matches taken before, and are moved
-    on."""
+    """Matches that do not overlap, in the order of their ends; of those with the same end, the one
+    that NEXT prefers. `passed` has, by key, the last events of the matches taken before; it is
+    updated."""
     kept = np.zeros(len(chunk), bool)
     fresh = np.flatnonzero(chunk.first > passed[keys])
     order = fresh[np.lexsort((chunk.first[fresh], chunk.last[fresh], keys[fresh]))]
@@ -93,17 +95,18 @@ def apart(chunk: MatchChunk, keys: Ints, passed: Ints) -> Mask:
         key, last = int(keys[match]), int(chunk.last[match])
         cells = chunk.cells[chunk.offsets[match] : chunk.offsets[match + 1]].tolist()
         if best is not None and (key, last, cells) == (int(keys[best[0]]), passed[key], best[1]):
-            kept[match] = True  # the same events, bound in another way
+            kept[match] = True  # the same events, bound to other variables
         elif chunk.first[match] > passed[key]:
             kept[match], passed[key], best = True, last, (match, cells)
     return kept
 
 
 class SkippingRunner(Runner):
-    """A runner whose results ask, chunk by chunk, which matches are taken.
+    """A runner whose results find out, chunk by chunk, which matches are taken.
 
-    `passed` has, by key, the ordinal of the event after which the next match may begin. A chunk has
-    all matches of the events it has matches of."""
+    `passed` has, by key, the ordinal of the event after which the next match may begin. A chunk
+    holds all matches of every event in it.
+    """
 
     passed: Ints = np.full(0, NOTHING)
 
@@ -115,7 +118,7 @@ class SkippingRunner(Runner):
                 yield joined(chunks)
 
     def taken(self, chunk: MatchChunk) -> MatchChunk:
-        """The matches that are taken; those after them begin later."""
+        """The matches that are taken. Later matches must begin after them."""
         if not len(chunk):
             return chunk
         keys = self.history.keys[chunk.at - self.history.first].astype(np.int64)
@@ -130,13 +133,13 @@ class SkippingRunner(Runner):
 
     @property
     def chosen_by_first_events(self) -> bool:
-        """The automaton lists one complex event for each first event."""
+        """Whether the automaton lists one complex event for each first event."""
         by_automaton = isinstance(self.plan.automaton, FirstEventsAutomaton | NamedAutomaton)
         return by_automaton and not self.plan.traits.chosen_late
 
     def _raised(self, events: Events) -> Events:
-        """Partial matches that began with an event that is passed can go: their start is below the
-        floor. Only times are compared, so some stay that are left out later."""
+        """The events with raised floors, so that partial matches go that began with an event that
+        is passed. Only times are compared, so some stay that are left out later."""
         if not (self.clock.follows_time and self.plan.query.window is not None):
             return events
         passed = self._passed()[events.keys]

@@ -1,9 +1,9 @@
-"""WITH TIMEOUTS: partial matches that their windows ended.
+"""WITH TIMEOUTS: partial matches whose windows ended.
 
-The events of a window that has ended are read once more, as a stream of their own, with a row
-behind them that stands for any event that could still have come. First the whole pattern is looked
-for, where the matches found so far do not tell; then ever fewer of its steps and that row. Where
-steps are found, the window is done.
+The events of a window that has ended are read once more, as a stream of their own, followed by a
+row that stands for any event that could still have come. The whole pattern is looked for first,
+unless the matches so far tell the answer; then ever fewer of its steps, followed by that row. Once
+some steps are found, the window is done.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.after.open_starts import OpenStarts, Windows
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.ranges import ranges
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
 from cereus.plan.timeouts import EVERY, StepPlan, TimeoutPlans, window_schema
 
 Begun = tuple[StepPlan, MatchChunk]
-"""Partial matches that came as far as a step."""
+"""Partial matches that came as far as this step."""
 
 
 def timeout_payload(plan: Plan) -> tuple[str, ...]:
@@ -36,7 +37,8 @@ def timeout_payload(plan: Plan) -> tuple[str, ...]:
 
 
 class Timeouts:
-    """The partial matches of a runner; `started` makes runners for their windows."""
+    """Finds the partial matches of a runner; `started` makes the runners that read their
+    windows."""
 
     def __init__(self, runner: Runner, plans: TimeoutPlans, started: Callable[..., Runner]) -> None:
         self.runner, self.plans, self.started = runner, plans, started
@@ -65,7 +67,7 @@ class Timeouts:
 
     @property
     def _known_from_matches(self) -> bool:
-        """Whether every match is listed, so that all first events of matches are known."""
+        """Whether every match is listed, so that the first events of all matches are known."""
         query = self.runner.plan.query
         every = query.strategy in (Strategy.ALL, Strategy.STRICT)
         return every and query.select is None and query.limit is None
@@ -89,19 +91,19 @@ class Timeouts:
 
     def _cache(self, plan: Plan) -> TableCache | None:
         if plan.traits.remembers_values:
-            return None  # states that remember values are forgotten again
+            return None  # not cached: states that remember values are forgotten again
         if id(plan) not in self.caches:
             self.caches[id(plan)] = TableCache.empty(plan, self.runner.limits)
         return self.caches[id(plan)]
 
     def _events(self, windows: Windows, waiting: bool) -> tuple[pa.RecordBatch, Ints]:
-        """The events of windows, one window after the other, and their ordinals. Behind each, if
-        it is `waiting`, a row of nulls at the time of its last event, of the stream of its
-        first."""
+        """The events of windows, one window after the other, and their ordinals. With `waiting`,
+        each window is followed by a row of nulls at the time of its last event, in the stream of
+        its first."""
         history, stream = self.runner.history, self.runner.plan.stream
         sizes = windows.high - windows.low + waiting
         ends = np.cumsum(sizes)
-        ranks = np.arange(int(ends[-1])) - np.repeat(ends - sizes - windows.low, sizes)
+        ranks = ranges(windows.low, sizes)
         hoped_for = np.zeros(len(ranks), bool)
         hoped_for[ends[: len(ends) * waiting] - 1] = True
         places = windows.order[ranks - hoped_for]
@@ -121,8 +123,8 @@ class Timeouts:
         return table.to_batches()[0], places + history.first
 
     def _translated(self, chunk: MatchChunk, runner: Runner, waiting: bool) -> MatchChunk:
-        """Matches of events in windows as matches of these events; without the row behind them, and
-        without events that nothing is shown of."""
+        """Matches in windows as matches of the runner's events, without the row behind each window
+        and without events that are not shown."""
         ordinals = runner.history.rows
         cells = ordinals[chunk.cells - runner.history.first]
         ends = chunk.offsets[1:].astype(np.int64) - 1
@@ -142,7 +144,7 @@ class Timeouts:
 
 
 def _distinct(runner: Runner, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-    """Every match once."""
+    """The matches without repetitions."""
     rows = DistinctRows()
     for chunk in chunks:
         if runner.table.ambiguous:

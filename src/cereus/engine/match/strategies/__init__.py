@@ -1,1 +1,1 @@
-"""Strategies that choose among the matches of an event where the kernel does not."""
+"""Strategies that choose among the matches of an event, where the kernel cannot."""

@@ -1,8 +1,8 @@
-"""Strategies by listing: §7.1 of the CEL paper, applied to the matches of one event.
+"""Applies a strategy (§7.1 of the CEL paper) to the list of all matches of one event.
 
-Used where a window bounds complex events that may end before the event they are reported at (a
-trailing NOT or PROJECT): which of them the window keeps then depends on their last event, and
-no part of the stream can be left out beforehand. All of them are listed, and the strategy chooses.
+It is used where a window bounds complex events that may end before the event they are reported at
+(a trailing NOT or PROJECT). Then the window decides by their last event, and no part of the stream
+can be left out beforehand. So all of them are listed, and the strategy chooses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class ListingRunner(Runner):
     """A runner that lists all matches of an event, then chooses."""
 
     def _new_kernel(self) -> Kernel:
-        """LIMIT counts what was chosen, unless it leaves nothing to choose."""
+        """A kernel without the LIMIT of the query, which counts chosen matches. Only LIMIT 0
+        stays."""
         limit = 0 if self.plan.query.limit == 0 else None
         return Kernel(self.table, replace(self.options, limit=limit))
 

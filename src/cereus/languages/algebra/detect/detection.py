@@ -1,7 +1,7 @@
 """Detection: Fig. 5 of the paper, with the ordered structures of Fig. 6, over flat arrays.
 
-Python with Cython types: compiled it is the hot path, uncompiled it runs as it stands. What an
-instruction means is in `instructions`; which instructions a tick needs is in `program`.
+Python with Cython types: compiled it is the hot path, uncompiled it runs as it stands.
+`instructions` defines the instructions; `program` decides which instructions a tick needs.
 
 Invariants, for every tick:
 - Q's instances come from l, whose start and end only grow, so Q is ordered by both (§4.2);
@@ -9,7 +9,7 @@ Invariants, for every tick:
 - Q ∪ {l} holds at least what Fig. 6 keeps: for each t in S, the latest instance that ended before
   t. It may hold more, until Q is full; then Fig. 6 decides (`make_room`), and because S is no
   larger than Q has room, there is room. So S is needed seldom, and is not kept from tick to tick
-  but read off the variables that it is made of (`sources`).
+  but read from the variables that it is made of (`sources`).
 """
 
 import cython
@@ -240,9 +240,10 @@ def run_ticks(
     out_rows: cython.longlong[::1],
     detected: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Run ticks of one key, the loop of Fig. 5, after `detected` outputs; give their number then.
+    """Run ticks of one key, the loop of Fig. 5, after `detected` outputs. Returns the number of
+    outputs then.
 
-    An instruction of a tick takes a few nanoseconds, a call for each tick would take as long.
+    An instruction of a tick takes a few nanoseconds, and a call for each tick would take as long.
     """
     written: cython.Py_ssize_t = out[detected - 1, instructions.DETECTED_ROWS] if detected else 0
     never: cython.longlong = m[instructions.NEVER_CELL]
@@ -311,7 +312,7 @@ def run_ticks(
                         join_rows(m, to, best, right)
                     m[y - 1] = now
                 if m[x] < a:
-                    # nothing has begun since l ended that could still follow it: l need not stay
+                    # nothing that could still follow l has begun since it ended: l need not stay
                     if m[x] > never and m[y - 1] > m[x - 1]:
                         store(
                             m,
@@ -360,7 +361,7 @@ def detect(
     out: cython.longlong[:, ::1],
     out_rows: cython.longlong[::1],
 ) -> int:
-    """Run the ticks `first` … `last`, beginning in key number `key`; give the number of outputs.
+    """Run the ticks `first` … `last`, beginning in key number `key`. Returns the number of outputs.
 
     An output is (tick, start, end of its rows in `out_rows`). Each key has its row in `states`, and
     its ticks from `stops` on are left out.

@@ -28,7 +28,7 @@ from cereus.state.damage import damaged
 Int64s = npt.NDArray[np.int64]
 
 VERSION = 2
-"""Of the snapshots: to be raised when the layout of the state changes."""
+"""The version of the snapshots: raise it when the layout of the state changes."""
 
 
 class Detector:
@@ -67,12 +67,12 @@ class Detector:
         return self._run(self.waiting.followed_by(new))
 
     def advance(self, time: int) -> Instances:
-        """Every event still to come has this time or a later one."""
+        """Promise that every later event has this time or a later one."""
         self.earliest = time if self.earliest is None else max(time, self.earliest)
         return self._run(self.waiting, until=self.earliest)
 
     def finish(self) -> Instances:
-        """No event is still to come."""
+        """End the input: no event is still to come."""
         instances = detect(self.program, self._ticks(self.waiting), self.states)
         self.waiting = no_rows(self.program.words)
         return instances
@@ -103,7 +103,7 @@ class Detector:
     # ------------------------------------------------------------ keys
 
     def busy_keys(self, keys: int) -> Int64s:
-        """Those of so many keys that differ from new ones: something of them is remembered that is
+        """The keys, of `keys` in all, that differ from new ones: they remember something that is
         not too old to matter at the earliest time that may still come."""
         busy = np.zeros(keys, np.bool_)
         for starts in self.program.layout.lasting:
@@ -112,7 +112,7 @@ class Detector:
         return np.flatnonzero(busy)
 
     def _matters(self, starts: Starts) -> npt.NDArray[np.bool_]:
-        """The keys in which something of this has begun, and is not too old."""
+        """The keys in which something of this has begun and is not too old."""
         end = starts.first + starts.stride * starts.room
         begun = self.states[:, starts.first : end : starts.stride]
         matters = begun != NEVER
@@ -124,7 +124,7 @@ class Detector:
         return in_keys
 
     def keep(self, kept: Int64s) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
+        """Forget all keys except these, which are renumbered in their order."""
         numbers = np.full(max(self.keys, int(kept[-1]) + 1 if len(kept) else 0), -1, np.int64)
         numbers[kept] = np.arange(len(kept))
         old = self.waiting

@@ -1,4 +1,4 @@
-"""The instructions that detection interprets: what an expression becomes (`program`).
+"""The instructions that detection interprets; `program` compiles expressions to them.
 
 All data lives in one flat memory of 64-bit integers whose size is known from the expression:
 
@@ -16,11 +16,11 @@ sequence's right side.
 
 Sᵢ, the starts of what has begun in the right side of a sequence, is not kept: they are the starts
 in lⱼ, rⱼ and Qⱼ of its parts, and `sources` lists where these are. For each Qᵢ it has a row (room
-in Qᵢ, number of sources, address of the marks), and after it a row for each source: (address of
-the first start, address of the number of starts or NEVER_CELL for one, distance between them).
+in Qᵢ, number of sources, address of the marks), and after it a row for each source: (address of the
+first start, address of the number of starts or NEVER_CELL for one, distance between them).
 
-An instruction is eight numbers, its fields; all but op and τ are addresses or offsets. The numbers
-below are constants of C in `detection`.
+An instruction is eight numbers, its fields; all except op and τ are addresses or offsets. The
+numbers below are constants of C in `detection`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ X = 4
 Y = 5
 Z = 6
 STRIDE = 7
-FIELDS = 8  # so many
+FIELDS = 8  # the number of fields
 
-# What an instruction does.
+# The operations.
 PRIMITIVE = 0  # to := the instance of primitive number x in this tick
 DISJUNCTION = 1  # to := the one of left and right that starts later
 CONJUNCTION = 2  # x, y: l and r. to := left ⊕ r or l ⊕ right, whichever starts later
@@ -53,7 +53,7 @@ LATCH = 5  # x: l. A sequence whose right side is instantaneous: nothing ended b
 SEQUENCE = 6  # x, y, z: l, Q (entries `stride` apart) and its sources. The general sequence
 STORE = 7  # the same in a tick that cannot concern the right side
 
-# The columns of the first row of `sources` for a queue, and of those behind it.
+# The columns of the first row of `sources` for a queue, and of the rows after it.
 QUEUE_ROOM = 0
 SOURCE_COUNT = 1
 MARKS_AT = 2
@@ -61,11 +61,11 @@ STARTS_AT = 0
 STARTS_COUNTED_AT = 1
 STARTS_APART = 2
 
-# The columns of what is detected: the tick, the start, and where its rows end.
+# The columns of an output: the tick, the start, and where its rows end.
 DETECTED_TICK = 0
 DETECTED_START = 1
 DETECTED_ROWS = 2
-DETECTED = 3  # so many
+DETECTED = 3  # the number of columns
 
 Instruction = tuple[int, int, int, int, int, int, int, int]
 

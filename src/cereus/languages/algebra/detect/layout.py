@@ -1,4 +1,4 @@
-"""Where each variable of Fig. 4 lives in the flat memory, and how much room it has.
+"""The place and the size of each variable of Fig. 4 in the flat memory.
 
 Equal subexpressions share one place: they hold the same values at every tick. So `B ; B` has one
 register for B, and `(A;B) + ((A;B);C)` detects `A;B` once.
@@ -23,7 +23,7 @@ from cereus.languages.algebra.tree import (
 )
 
 Source = tuple[int, int, int]
-"""A row of `instructions`' sources."""
+"""A row of `sources` (`instructions`)."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Layout:
     sources: tuple[Source, ...] = ()
     ages: dict[EventExpression, int | None] = field(default_factory=dict)
     """How long after its start an instance in a subexpression matters: the shortest restriction
-    around it, or None without any. Whatever it becomes a part of starts no later, and ends later
-    than all that was. Of the instances of one tick the one that starts last is taken, so what is
-    too old stands in nobody's way either."""
+    around it, or None without any. An instance that it becomes a part of starts no later, and ends
+    later than everything so far. Of the instances of one tick the one that starts last is taken, so
+    one that is too old does not block others either."""
 
     @property
     def state_width(self) -> int:
@@ -79,8 +79,8 @@ class Layout:
 
     @cached_property
     def lasting(self) -> tuple[Starts, ...]:
-        """What makes a difference to instances yet to begin. Where it does for ever, what a queue
-        holds has been in the cell before it; a negation asks only about starts before what it
+        """The state that makes a difference to later instances. If it does so for ever, the
+        contents of a queue were in the cell before it; a negation only compares starts with what it
         remembers."""
         lasting: list[Starts] = []
         for node, place in self.places.items():
@@ -95,7 +95,8 @@ class Layout:
 
     @cached_property
     def longest_age(self) -> int | None:
-        """After so long nothing matters that does not for ever; None if all does."""
+        """The time after which nothing matters, except what matters for ever; None if everything
+        does."""
         return max((each.age for each in self.lasting if each.age is not None), default=None)
 
 
@@ -112,7 +113,7 @@ def lay_out(expression: EventExpression, *, values: bool) -> Layout:
 
 
 def _ages(expression: EventExpression) -> dict[EventExpression, int | None]:
-    """Of every subexpression the shortest restriction around it; if it stands in several places,
+    """For every subexpression, the shortest restriction around it; if it occurs in several places,
     the longest of those."""
     ages: dict[EventExpression, int | None] = {}
     pending: list[tuple[EventExpression, int | None]] = [(expression, None)]
@@ -141,7 +142,7 @@ class _Builder:
         assert len(self.memory) == FIRST_REGISTER
 
     def take(self, initial: list[int]) -> int:
-        """Append cells to the memory; give the address of the first."""
+        """Append cells to the memory. Returns the address of the first."""
         self.memory.extend(initial)
         return len(self.memory) - len(initial)
 

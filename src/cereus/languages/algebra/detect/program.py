@@ -1,9 +1,9 @@
 """Event expression → the instructions that detect it.
 
-A tick concerns only the subexpressions in which one of its primitives occurs: in all others
-nothing changes and nothing is detected (§4.2). So each set of primitives that can share a tick
-has a *schedule* of its own, with what is known then already worked out (Fig. 7, per tick). The
-likely sets have one each; schedule 0, which assumes nothing, serves every other.
+A tick concerns only the subexpressions in which one of its primitives occurs: in all others nothing
+changes and nothing is detected (§4.2). So each set of primitives that can share a tick has its own
+*schedule*, in which everything that is known for such a tick is already worked out (Fig. 7, per
+tick). The likely sets have one each; schedule 0, which assumes nothing, serves all others.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class DetectorProgram:
         if not self.known:
             return np.zeros(len(masks), np.int32)
         if len(self.primitives) <= LARGEST_TABLE:
-            return self._table[masks[:, 0].view(np.int64)]  # signed: numpy takes those faster
+            return self._table[masks[:, 0].view(np.int64)]  # signed indices are faster in numpy
         sorted_masks, numbers = self._sorted_known
         at = np.searchsorted(sorted_masks, masks[:, 0])
         at = np.minimum(at, len(sorted_masks) - 1)
@@ -181,8 +181,8 @@ class Schedule:
     done: dict[EventExpression, int] = field(default_factory=dict)
 
     def visit(self, node: EventExpression) -> int:
-        """Emit what detects `node`; give the address of its instance. NEVER_CELL: it cannot
-        occur in such a tick; NOW_CELL: it does occur, and starts now."""
+        """Emit the instructions that detect `node`. Returns the address of its instance: NEVER_CELL
+        if it cannot occur in such a tick, NOW_CELL if it does occur and starts now."""
         if node not in self.done:
             self.done[node] = self._visit(node) if self.active(node) else NEVER_CELL
         return self.done[node]

@@ -1,4 +1,4 @@
-"""The state of a detector as it was saved, checked before detection reads it.
+"""Checks the saved state of a detector before detection reads it.
 
 `detection` is compiled without bounds checks. It relies on this: the rows of every instance are
 closed by a negative number within its room, no queue is longer than its room, and the rows that

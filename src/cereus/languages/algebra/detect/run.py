@@ -18,9 +18,12 @@ from cereus.languages.algebra.detect.ticks import Ticks
 Int64s = npt.NDArray[np.int64]
 
 CHUNK = 1 << 20
-"""Instances and rows per call of the kernel: the output buffers are no longer than these."""
+"""The most instances and rows per call of the kernel: the output buffers are no longer than
+these."""
 TICKS = 1 << 17
-"""Ticks per call, so that Ctrl-C is noticed in between, soon also where a tick takes long."""
+"""The most ticks per call, so that Ctrl-C is noticed in between."""
+CELLS = 1 << 25
+"""The most instructions and cells of state per call: fewer ticks if a tick takes long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +51,21 @@ class Instances:
 
 
 def detect(program: DetectorProgram, ticks: Ticks, states: Int64s | None = None) -> Instances:
-    """All instances of the ticks. `states`, one row per key, is carried on in place."""
+    """All instances of the ticks. `states`, one row per key, is updated."""
     return concatenate(list(detect_chunks(program, ticks, states)))
 
 
 def detect_chunks(
     program: DetectorProgram, ticks: Ticks, states: Int64s | None = None
 ) -> Iterator[Instances]:
-    """The same in parts of at most CHUNK instances and about as many rows."""
+    """The instances in parts of at most CHUNK instances and about as many rows."""
     keys = len(ticks.key_ticks) - 1
     states = program.new_states(keys) if states is None else states
     if states.shape != (keys, program.layout.state_width):  # compiled code relies on it
         raise ValueError(f"states of shape {states.shape} for {keys} keys of another program")
     memory = np.array(program.layout.initial, np.int64)
     schedules = program.schedules(ticks.masks)
-    chunk = max(1, min(TICKS, CHUNK // max(1, program.constituents)))
+    chunk = ticks_per_call(program)
     length = min(chunk, len(ticks))
     out = np.empty((length, instructions.DETECTED), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
@@ -93,8 +96,15 @@ def detect_chunks(
         yield _instances(ticks, out[:count], out_rows)
 
 
+def ticks_per_call(program: DetectorProgram) -> int:
+    """How many ticks are run before it is seen whether somebody still waits."""
+    longest = int(np.diff(program.entries).max(initial=0)) + program.layout.state_width
+    return max(1, min(TICKS, CHUNK // max(1, program.constituents), CELLS // max(1, longest)))
+
+
 def _view(array: npt.NDArray[Any]) -> Any:
-    """An array to the compiled kernel, and quicker to index than one where it is not compiled."""
+    """The array in the form for the compiled kernel; uncompiled, a form that is quicker to
+    index."""
     return memoryview(cast(Any, array))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.ranges import ranges
 from cereus.errors import DataError
 from cereus.languages.algebra.detect.instructions import LONGEST
 
@@ -40,14 +41,14 @@ class Ticks:
     key_ticks: Int64s
     """Key k has the ticks from key_ticks[k] to key_ticks[k + 1]."""
     stops: Int64s
-    """Of these, the ticks from stops[k] on may not be over, and are not run."""
+    """The ticks of key k from stops[k] on may not be over, and are not run."""
 
     def __len__(self) -> int:
         return len(self.times)
 
     def without_pending(self, *, until: int | None = None) -> tuple[Ticks, Int64s]:
-        """The same without each key's last tick, which is pending unless time has passed it
-        (`until` is the earliest time that can still come); and the rows of what is pending."""
+        """The ticks without each key's last tick, which is pending unless time has passed it
+        (`until` is the earliest time that can still come); and the rows of the pending ticks."""
         keys = np.flatnonzero(np.diff(self.key_ticks))
         last = self.key_ticks[keys + 1] - 1
         if until is not None:
@@ -56,8 +57,7 @@ class Ticks:
         stops = self.stops.copy()
         stops[keys] -= 1
         begins, sizes = self.tick_rows[last], self.tick_rows[last + 1] - self.tick_rows[last]
-        places = np.arange(sizes.sum()) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-        return replace(self, stops=stops), places
+        return replace(self, stops=stops), ranges(begins, sizes)
 
 
 def group(
@@ -103,7 +103,7 @@ def _tick_begins(time: Int64s, bounds: Int64s) -> npt.NDArray[np.bool_]:
             "a time is too far from zero to compute durations with",
             hint="times are integers below 2**62, in whatever unit the query counts",
         )
-    follows = np.ones(len(time), np.bool_)  # whether a row has one of its own key before it
+    follows = np.ones(len(time), np.bool_)  # whether the row before is of the same key
     follows[bounds[:-1][bounds[:-1] < len(time)]] = False
     refuse_backwards(time, follows)
     begins = np.ones(len(time), np.bool_)
@@ -122,8 +122,8 @@ def refuse_backwards(time: Int64s, follows: npt.NDArray[np.bool_]) -> None:
 
 
 def _refuse_repeated(times: Int64s, masks: Masks, united: Masks, first: Int64s) -> None:
-    """A sum equals the union exactly when nothing was counted twice. Halves of a word, because
-    the sum of whole words could overflow."""
+    """Refuse a primitive that occurs twice in a tick. A sum equals the union exactly if nothing was
+    counted twice. Halves of a word are used, because the sum of whole words could overflow."""
     half = np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
     for part, union in ((masks & low, united & low), (masks >> half, united >> half)):
@@ -155,7 +155,7 @@ class Rows:
         return Rows(self.times[chosen], self.masks[chosen], self.rows[chosen], self.keys[chosen])
 
     def followed_by(self, others: Rows) -> Rows:
-        """These rows, and key by key after them the others."""
+        """These rows, followed by the others key by key."""
         both = self.joined(others)
         if (both.keys[1:] < both.keys[:-1]).any():
             both = both.at(np.argsort(both.keys, kind="stable"))
@@ -184,8 +184,8 @@ def no_rows(words: int = 1) -> Rows:
 
 
 def condensed(rows: Rows, keys: int, *, repeated: Repeated) -> Rows:
-    """The rows of which their ticks need to know: for each primitive the first. So there are
-    never more than primitives in the expression, for each tick."""
+    """The rows that their ticks need: the first one for each primitive. So a tick never has more
+    rows than the expression has primitives."""
     ticks = rows.ticks(keys, repeated=repeated)
     needed = np.zeros(len(rows), np.bool_)
     nowhere = len(rows)

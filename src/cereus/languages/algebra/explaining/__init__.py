@@ -1,1 +1,1 @@
-"""How an expression is explained: taken apart, in words, as a picture."""
+"""Explains an expression: taken apart, in words, as a picture."""

@@ -1,4 +1,4 @@
-"""An expression of the event algebra taken apart: its steps, and what may be loosened in it."""
+"""Takes an expression of the event algebra apart: its steps, and what may be loosened in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
-    told_apart,
+    numbered_edits,
 )
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.text import tau_text, to_text
@@ -36,7 +36,7 @@ def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
-    for rule, trees in told_apart(edited(query.written, _edits)):
+    for rule, trees in numbered_edits(edited(query.written, _edits)):
         yield Loosened(rule, query.of, trees)
 
 
@@ -46,9 +46,9 @@ def _edits(node: object) -> Iterator[Edit]:
             parts = conjuncts(condition)
             for place, part in enumerate(parts):
                 rest = (*parts[:place], *parts[place + 1 :])
-                rule = QueryRule(
-                    RuleKind.CONDITION, f"{condition_text(part)} of {node.name}", part, node.name
-                )
+                text = to_text(node)  # as the expression has it
+                text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"
+                rule = QueryRule(RuleKind.CONDITION, text, part, node.name)
                 yield rule, (replace(node, condition=_joined(rest)),)
         case algebra.Negation(left, right):
             yield QueryRule(RuleKind.NEGATION, f"- {to_text(right)}"), (left,)
@@ -80,7 +80,7 @@ def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
 
 
 def _is_one_event(expression: algebra.EventExpression) -> bool:
-    """Whether what occurs is an event that has no length, so that it is not too long."""
+    """Whether an instance is one event without length, so that it is never too long."""
     while isinstance(expression, algebra.TemporalRestriction):
         expression = expression.body
     return isinstance(expression, algebra.Primitive)
@@ -113,7 +113,7 @@ def _prefix(expression: algebra.EventExpression, count: int) -> algebra.EventExp
 
 
 def _tests(unit: algebra.EventExpression, schema: pa.Schema | None) -> Iterator[EventTest]:
-    """What may be the last event of a part: nothing that only forbids."""
+    """The tests of the possible last events of a part, without those that are only forbidden."""
     match unit:
         case algebra.Primitive(name, condition):
             yield event_test(None if name == algebra.ANY_TYPE else name, condition, schema)

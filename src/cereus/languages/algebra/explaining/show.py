@@ -49,7 +49,7 @@ def _legend(query: AlgebraQuery, places: dict[EventExpression, Addresses]) -> st
 
 
 def _names(places: dict[EventExpression, Addresses]) -> Iterator[str]:
-    """What the letters of what is kept stand for."""
+    """The meaning of the letters in the picture."""
     kinds = {type(node) for node in places}
     if Conjunction in kinds:
         yield "l, r: the last instances of the left and of the right part"

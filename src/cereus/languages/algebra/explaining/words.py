@@ -1,4 +1,4 @@
-"""What an expression of the event algebra asks, in plain English."""
+"""An expression of the event algebra in plain English."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def words(expression: algebra.EventExpression, keys: Sequence[tuple[str, ...]]) 
 
 
 def _sentence_parts(expression: algebra.EventExpression) -> Iterator[str]:
-    """The parts of a sentence: what is around the whole needs no parentheses."""
+    """The parts of a sentence: the outermost operators need no parentheses."""
     if isinstance(expression, algebra.Negation):
         yield from _sentence_parts(expression.left)
         yield f"without {grouped(_part(expression.right))} meanwhile"
@@ -57,7 +57,7 @@ def _part(node: algebra.EventExpression) -> str:
 def _operands(
     node: algebra.EventExpression, kind: type[algebra.EventExpression]
 ) -> Iterator[algebra.EventExpression]:
-    """What an operator joins, however it is nested."""
+    """The operands of an operator, however it is nested."""
     if isinstance(node, kind):
         for child in node.children():
             yield from _operands(child, kind)

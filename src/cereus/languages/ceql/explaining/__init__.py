@@ -1,1 +1,1 @@
-"""How CEQL explains its plans: conditions between events, growth, warnings."""
+"""Explains the plans of CEQL: conditions between events, growth, warnings."""

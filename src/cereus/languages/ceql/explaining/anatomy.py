@@ -1,4 +1,4 @@
-"""A CEQL query taken apart: its steps, and what may be loosened in it."""
+"""Takes a CEQL query apart: its steps, and what may be loosened in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Query = PatternQuery[cel.Formula]
 UNSEEN = (cel.Not, cel.Project, cel.Start)
 """Patterns whose matches depend on events that they do not show."""
 CHOOSING = (cel.Select, cel.Project)
-"""Parts that steps leave out, and that conditions around them may look at."""
+"""Parts that steps leave out, and that conditions around them may read."""
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
@@ -140,7 +140,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
 
 
 def _is_test(formula: cel.Formula, test: EventTest) -> bool:
-    """Whether a pattern is one event, and asks of it what the test asks."""
+    """Whether a pattern is one event with the conditions of the test."""
     conditions = 0
     while isinstance(formula, cel.As | cel.Filter):
         if isinstance(formula, cel.Filter):
@@ -150,7 +150,8 @@ def _is_test(formula: cel.Formula, test: EventTest) -> bool:
 
 
 def _kept(strategy: Strategy) -> Strategy:
-    """The strategies that choose one match of several say nothing about parts of matches."""
+    """The strategy of a step. Strategies that choose one match of several do not apply to parts of
+    matches."""
     return strategy if strategy is Strategy.STRICT else Strategy.ALL
 
 
@@ -177,7 +178,7 @@ def _units(formula: cel.Formula) -> Iterator[cel.Formula]:
 
 
 def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
-    """The pattern up to its unit of this number, with the conditions that are about it."""
+    """The pattern up to the unit of this number, with the conditions on it."""
     size = sum(1 for _ in _units(formula))
     match formula:
         case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
@@ -206,7 +207,7 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
 
 
 def _is_decided(event: cel.Excluded, names: frozenset[str]) -> bool:
-    """Whether the conditions on what must not occur read nothing but these variables."""
+    """Whether the conditions on what must not occur read only these variables."""
     if event.predicate is None:
         return True
     read = [name for name, _ in mentioned(event.predicate) if not is_own(event, name)]
@@ -214,7 +215,7 @@ def _is_decided(event: cel.Excluded, names: frozenset[str]) -> bool:
 
 
 def _something(unit: cel.Formula) -> cel.Formula:
-    """A part that may be nothing, taken after all."""
+    """An optional part as a part that must be there."""
     match unit:
         case cel.Optional(body):
             return _something(body)

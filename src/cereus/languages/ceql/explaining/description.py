@@ -19,7 +19,7 @@ from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
 
 RARE_RULES = (choose_no_exceptions, anchor_choices)
-"""Rules that have nothing to do with nearly every formula."""
+"""Rules that change hardly any formula."""
 
 
 class CeqlDescription(Description):

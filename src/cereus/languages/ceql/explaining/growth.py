@@ -1,9 +1,9 @@
-"""Which conditions between events registers could decide, and where remembering explodes.
+"""Finds conditions between events that registers could decide, and those whose memory explodes.
 
-States that remember values keep, of a variable, every value that may still decide. Where the
-variable repeats and may skip events (`b+`), each set of its events is a partial match of its own,
-and so may be what is remembered of it: a sum, or the set of values. Where the extremes of the
-values decide, registers keep no more than these.
+States that remember values keep every value of a variable that may still decide. Where the variable
+repeats and may skip events (`b+`), each set of its events is a separate partial match, and may
+remember something else: a sum, or the set of values. Where the extremes of the values decide,
+registers keep no more than these.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from cereus.plan.plan import Plan
 
 
 class Condition(NamedTuple):
-    """A condition between events, what it filters, and why registers cannot decide it (None:
-    they can, if the types of its columns allow it)."""
+    """A condition between events, the part that it filters, and why registers cannot decide it
+    (None: they can, if the types of its columns allow it)."""
 
     predicate: cel.Predicate
     condition: Expression
@@ -82,12 +82,12 @@ def _conditions(
 
 
 def exponential(plan: Plan) -> list[str]:
-    """A warning for each condition whose remembered values may be as many as sets of events."""
+    """A warning for each condition that may remember as many values as there are sets of events."""
     if plan.query.strategy is Strategy.STRICT:
         return []
     compared = conditions(plan)
     in_registers = plan.traits.registers or (
-        # registers, as soon as the types are known
+        # registers decide it, as soon as the types are known
         plan.why_values == NO_SCHEMA and all(each.why is None for each in compared)
     )
     return [*_chains(plan, compared)] + [
@@ -102,7 +102,7 @@ def exponential(plan: Plan) -> list[str]:
 
 
 def _chains(plan: Plan, compared: list[Condition]) -> Iterator[str]:
-    """The same for MAX over events that are compared with the one before."""
+    """Like `exponential`, for MAX over events that are compared with the one before."""
     nodes = [node for node in formula_of(plan).walk() if isinstance(node, cel.Select)]
     if Strategy.MAX not in (plan.query.strategy, *(node.strategy for node in nodes)):
         return
@@ -146,7 +146,7 @@ def many_parts(plan: Plan) -> list[str]:
         f"to {2**count:,}, and an event moves half of them; keep WITHIN short, or write some of "
         "the parts as a sequence; an ALL of single events of different types, on its own or before "
         "one more event, with all of them selected, has no such states"
-        for count in counts[:1]  # what is inside another has fewer
+        for count in counts[:1]  # an ALL inside another has fewer states
     ]
 
 
@@ -155,9 +155,9 @@ def _totals(condition: Expression) -> bool:
 
 
 def _kept(condition: Expression, name: str) -> str:
-    """What is remembered anew for every set of events of a variable ("": nothing)."""
+    """What is remembered separately for every set of events of a variable ("": nothing)."""
     if reads_previous(condition):
-        return ""  # the last event alone
+        return ""  # only the last event
     nodes = list(condition.walk())
     for node in nodes:
         if isinstance(node, Aggregate) and node.variable == name and node.attribute is not None:

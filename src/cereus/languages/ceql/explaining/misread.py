@@ -1,8 +1,8 @@
-"""Absence that people read otherwise than it is defined: UNLESS at the left end, NOT among `;`.
+"""Warns about negation that people misread: UNLESS at the left end, NOT among `;`.
 
 `A ; C UNLESS B` looks from where the pattern may begin, which is the beginning of the stream, so
-that one B blocks all matches after it. `A ; NOT(B) ; C` asks for one event that is no B, and lets
-any others by. Both are CEL's and CORE's definitions; `WITHOUT` is what people mean.
+that one B blocks all matches after it. `A ; NOT(B) ; C` takes one event that is not a B, and skips
+any others. Both are CEL's and CORE's definitions; `WITHOUT` is what people mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cereus.languages.ceql.print import absence_text, formula_text
 
 
 def misread(formula: cel.Formula) -> list[str]:
-    """A warning for each part of a pattern that may not say what it was meant to."""
+    """A warning for each part of a pattern that may not mean what was intended."""
     return list(dict.fromkeys([*_unless(formula), *_not(formula), *_without(formula)]))
 
 
@@ -24,7 +24,8 @@ def misread(formula: cel.Formula) -> list[str]:
 
 
 def _unless(node: cel.Formula) -> Iterator[str]:
-    """UNLESS where nothing of a match stands before it; START begins where a match does."""
+    """Warnings about UNLESS with nothing of the match before it; START begins where a match
+    does."""
     match node:
         case cel.Unless(left, right):
             yield _from_the_beginning(left, right)
@@ -71,7 +72,8 @@ def _has_several_events(formula: cel.Formula) -> bool:
 
 
 def _without(formula: cel.Formula) -> Iterator[str]:
-    """WITHOUT of a single event, which has nothing between its first and its last."""
+    """Warnings about WITHOUT on a single event, which has nothing between its first and its last
+    event."""
     for node in formula.walk():
         if not isinstance(node, cel.Without) or node.through or _has_several_events(node.body):
             continue
@@ -86,7 +88,7 @@ def _without(formula: cel.Formula) -> Iterator[str]:
 
 
 def _not(formula: cel.Formula) -> Iterator[str]:
-    """NOT with room for other events on both sides, where a chain of events has it."""
+    """Warnings about NOT in a chain of events, with room for other events on both sides."""
     if isinstance(formula, cel.Sequence | cel.ContiguousSequence):
         parts, signs = _chain(formula)
     else:
@@ -110,8 +112,8 @@ def _not(formula: cel.Formula) -> Iterator[str]:
 def _chain(
     formula: cel.Formula,
 ) -> tuple[list[cel.Formula], list[type[cel.Formula]]]:
-    """The parts of a chain of `;` and `:`, and the signs between them. What stands in
-    parentheses on the right of a sign belongs to the chain: both are associative."""
+    """The parts of a chain of `;` and `:`, and the signs between them. Parentheses on the right of
+    a sign belong to the chain: both signs are associative."""
     if not isinstance(formula, cel.Sequence | cel.ContiguousSequence):
         return [formula], []
     lefts, before = _chain(formula.left)
@@ -120,7 +122,7 @@ def _chain(
 
 
 def _repeated_not(part: cel.Formula) -> cel.Formula | None:
-    """What a NOT, or a repeated one, is about."""
+    """The body of a NOT, or of a repeated one."""
     if isinstance(part, cel.Iteration | cel.ContiguousIteration | cel.Repeated | cel.As):
         return _repeated_not(part.body)
     return part.body if isinstance(part, cel.Not) else None
@@ -143,7 +145,7 @@ def _any_other_event(body: cel.Formula, parts: list[cel.Formula], place: int) ->
 def others_around(
     parts: list[cel.Formula], place: int
 ) -> tuple[cel.Formula | None, cel.Formula | None]:
-    """The nearest parts before and after a place that are no NOT."""
+    """The nearest parts before and after a place that are not NOT."""
     before = [part for part in parts[:place] if _repeated_not(part) is None]
     after = [part for part in parts[place + 1 :] if _repeated_not(part) is None]
     return (before[-1] if before else None), (after[0] if after else None)

@@ -1,7 +1,8 @@
-"""A plan without its conditions between events: what can be looked at before any values are known.
+"""A plan without its conditions between events: the part that can be explored before any values are
+known.
 
-Where nothing is negated and nothing is chosen, leaving a filter out only adds matches, so what
-never matches without it never matches.
+Where nothing is negated and nothing is chosen, leaving a filter out only adds matches. So a pattern
+that never matches without it never matches.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def skeleton(plan: Plan) -> Plan:
 
 
 def formula_of(plan: Plan) -> cel.Formula:
-    """The formula that a plan was made of."""
+    """The formula from which a plan was made."""
     return with_keys(cel.in_ceql(plan.query)).formula
 
 

@@ -1,4 +1,4 @@
-"""What a CEQL query asks, in plain English."""
+"""A CEQL query in plain English."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _unfollowed(query: cel.CeqlTree) -> Iterator[str]:
 
 
 class _Phrasing:
-    """Says a formula; conditions on single events stand beside the event, the others behind the
-    part that they filter."""
+    """Phrases a formula. Conditions on single events come with the event, the others after the part
+    that they filter."""
 
     def __init__(self, formula: cel.Formula) -> None:
         self.on_events = list(conditions_on_single_events(formula))
@@ -106,7 +106,8 @@ class _Phrasing:
         return self._events(node)
 
     def _behind(self, node: cel.Formula) -> str:
-        """What follows another part. What must not occur in it may occur in the other."""
+        """The words for a part that follows another. What must not occur in it may occur in the
+        other."""
         inner = node
         while isinstance(inner, cel.As | cel.Filter):
             inner = inner.body
@@ -156,12 +157,12 @@ class _Phrasing:
         return formula_text(node) if not children else f"what {formula_text(node)} describes"
 
     def _noun(self, node: cel.Formula) -> str:
-        """What stands behind `no`."""
+        """The words after `no`."""
         phrase = self.part(node)
         return noun_of(phrase) or f"({phrase})"
 
     def _between(self, node: cel.Filter) -> Iterator[str]:
-        """The conditions of a filter that do not stand beside an event."""
+        """The conditions of a filter that do not come with an event."""
         beside = [id(condition) for _, condition in self.on_events]
         for part in conjuncts_of(node.predicate):
             if not isinstance(part, cel.Holds):
@@ -171,7 +172,7 @@ class _Phrasing:
 
 
 def _is_one(node: cel.Formula) -> bool:
-    """Whether it takes one event at most."""
+    """Whether it takes at most one event."""
     match node:
         case cel.Type():
             return True
@@ -183,7 +184,7 @@ def _is_one(node: cel.Formula) -> bool:
 
 
 def _absent(events: tuple[cel.Excluded, ...], place: str = "") -> str:
-    """What must not occur, and at which place: `X in between where the x of X is above 3`."""
+    """The words for what must not occur, and where: `X in between where the x of X is above 3`."""
     if len(events) == 1:
         return _absent_event(events[0], place)
     return listed(map(_absent_event, events), "or") + place
@@ -196,7 +197,7 @@ def _absent_event(event: cel.Excluded, place: str = "") -> str:
 
 
 def _parts_of_all(node: cel.Formula) -> Iterator[cel.Formula]:
-    """What ALL joins, however it is nested."""
+    """The operands of ALL, however it is nested."""
     if isinstance(node, cel.All):
         yield from _parts_of_all(node.left)
         yield from _parts_of_all(node.right)
@@ -213,7 +214,7 @@ def gap_words(gap: cel.GapLength) -> str:
 
 
 def _event(node: cel.Formula) -> cel.Formula:
-    """What is repeated or filtered, at its core."""
+    """The innermost part of a repetition or filter."""
     while isinstance(
         node,
         cel.As | cel.Filter | cel.Iteration | cel.ContiguousIteration | cel.Repeated,

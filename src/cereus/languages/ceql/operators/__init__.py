@@ -1,1 +1,1 @@
-"""Operators that are ours: how often, how far apart, what must not occur."""
+"""Operators that Cereus adds to CEL: how often, how far apart, what must not occur."""

@@ -17,7 +17,7 @@ SINGLE_EVENTS = (
 
 
 def excluded(formula: cel.Formula) -> tuple[cel.Excluded, ...]:
-    """The kinds of events that a formula of single events is about."""
+    """The kinds of events in a formula of single events."""
     match formula:
         case cel.Type():
             return (cel.Excluded(formula, span=formula.span),)

@@ -1,8 +1,8 @@
-"""How often: the numbers in `φ{2,5}`, and which patterns may be nothing at all.
+"""Counts: the numbers in `φ{2,5}`, and which patterns may be empty.
 
-A match of CEL has at least one event, so `φ?` has no meaning of its own. What may be left out is
-left out of what it stands in: `φ? ; ψ` is `ψ OR (φ ; ψ)`. The sign in front of it goes with it:
-`χ ; φ? : ψ` is `χ : ψ` or `χ ; φ : ψ`.
+A match of CEL has at least one event, so `φ?` alone has no meaning. An optional part is left out of
+the pattern around it: `φ? ; ψ` is `ψ OR (φ ; ψ)`. The sign in front of it goes with it: `χ ; φ? :
+ψ` is `χ : ψ` or `χ ; φ : ψ`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from cereus.errors import QuerySyntaxError, RefusedError, Span
 from cereus.languages.ceql import tree as cel
 
 MOST_ROUNDS = 1_000
-"""As many rounds may be counted, over all counts inside each other: each is a state."""
+"""The most rounds that may be counted, over nested counts: each is a state."""
 
 MOST_NESTED = 12
-"""Iterations in iterations. Reading an event takes the cube of it, and a translation doubles with
-each."""
+"""The most iterations inside each other. The work for an event grows with the cube of it, and a
+translation doubles with each."""
 
 MOST_EXCEPTIONS = 6
-"""What stands after UNLESS inside what stands after UNLESS. The states of each are sets of states
-of the one inside, so that an event costs ten times as much with each."""
+"""The most UNLESS inside the exception of another UNLESS. The states of each are sets of states of
+the one inside, so an event costs ten times as much with each."""
 
 FEW_ROUNDS = 16
-"""So many at the most where an automaton compares whole runs, as a strategy inside a pattern
-does: its states are sets of such states."""
+"""The most rounds where an automaton compares whole runs, as a strategy inside a pattern does: its
+states are sets of such states."""
 
 
 class Counts(NamedTuple):
@@ -52,7 +52,9 @@ def rounds(least: str | timedelta, most: str | timedelta | None, span: Span) -> 
         )
     if highest == 0:
         raise QuerySyntaxError(
-            "no round at all is no pattern", span=span, hint="leave it out, or write {0,1} or ?"
+            "a pattern needs at least one round",
+            span=span,
+            hint="leave it out, or write {0,1} or ?",
         )
     return Counts(fewest, highest)
 
@@ -62,7 +64,7 @@ def _number(given: str | timedelta, span: Span) -> int:
 
 
 def may_be_nothing(formula: cel.Formula) -> bool:
-    """Whether a pattern may be left out of what it stands in."""
+    """Whether a pattern may be left out of the pattern around it."""
     match formula:
         case cel.Optional():
             return True
@@ -78,7 +80,7 @@ def may_be_nothing(formula: cel.Formula) -> bool:
 
 
 def most_rounds(formula: cel.Formula) -> int:
-    """How many rounds are counted at the most, over counts inside each other."""
+    """The most rounds that are counted, over nested counts."""
     inside = max(map(most_rounds, formula.children()), default=1)
     if isinstance(formula, cel.Repeated):
         return inside * max(formula.least, formula.most or 1)
@@ -115,12 +117,12 @@ def _iterates(node: cel.Formula) -> bool:
 
 
 def check_counts(formula: cel.Formula) -> None:
-    """Refuse counts that are too high to be states, and absence of what may be nothing."""
+    """Refuse counts that are too high to be states, and absence of something that may be empty."""
     for node in formula.walk():
         match node:
             case cel.Unless(_, right) if may_be_nothing(right):
                 raise RefusedError(
-                    "what stands after UNLESS may be nothing at all, and that is always there",
+                    "the pattern after UNLESS may be empty, and an empty pattern always matches",
                     span=right.span,
                     hint="leave out ? and {0,…} there",
                 )

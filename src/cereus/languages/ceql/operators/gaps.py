@@ -1,4 +1,4 @@
-"""How far apart: the lengths in `;[5 minutes]`, and the window of a part of a pattern."""
+"""Distances: the lengths in `;[5 minutes]`, and the window of a part of a pattern."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cereus.languages.ceql.operators.counts import MOST_ROUNDS
 
 
 def gap(least: Window | None, most: Window | None, span: Span) -> cel.GapLength:
-    """From one event to the next: at least so long, at most so long."""
+    """The length from one event to the next: at least this long, at most this long."""
     for window in (least, most):
         if window is not None and not isinstance(window, TimeWindow):
             raise QuerySyntaxError(

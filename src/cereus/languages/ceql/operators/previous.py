@@ -1,7 +1,7 @@
 """`prev(b.price)`: the event before in a repetition.
 
-A condition with `prev(b.x)` is true of every event of b but the first, together with the event of b
-before it. In the tree it is an aggregate, as what it is about is all events of a variable.
+A condition with `prev(b.x)` must be true for every event of b except the first, together with the
+event of b before it. In the tree it is an aggregate, since it is about all events of a variable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _is_previous(node: ex.Expression) -> bool:
 
 
 def check_previous(condition: ex.Expression) -> None:
-    """What is compared with the event before is an event of the same variable, and no other."""
+    """Check that the event before is compared only with an event of the same variable."""
     if not reads_previous(condition):
         return
     if len(names := sorted(ex.variables(condition))) > 1:

@@ -1,4 +1,4 @@
-"""Which variables hold events in every match of a formula."""
+"""Finds the variables that hold events in every match of a formula."""
 
 from __future__ import annotations
 

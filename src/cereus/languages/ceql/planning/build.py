@@ -1,4 +1,4 @@
-"""CEQL → Plan: with slots where they can decide every condition between events."""
+"""CEQL → Plan. It uses slots where they can decide every condition between events."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def build(
     *,
     keys: bool = True,
 ) -> Plan:
-    """Make a plan; with a schema, every name and type in the query is checked against it. Not
-    `correlated`: what must not occur may occur, where it is compared with other events. `keys`:
-    equalities over all variables split the stream."""
+    """Make a plan; with a schema, every name and type in the query is checked against it. Without
+    `correlated`, events that must not occur may occur if they are compared with other events. With
+    `keys`, equalities over all variables split the stream."""
     query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
@@ -73,7 +73,7 @@ def build(
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = with_single_rounds(query, rewrite(keyed.formula, rules))
     strict = query.strategy is Strategy.STRICT and any(choices(formula))
-    if strict:  # what it refuses still beats others
+    if strict:  # a match that it refuses still beats others
         formula = cel.Select(Strategy.STRICT, formula)
     facts = _facts(query)
     why_values = max_refusal(query, query.formula)
@@ -93,7 +93,7 @@ def build(
         grows=grows,
     )
     made = lower(formula)
-    # a filter of a part may forget what a run that grows still needs
+    # a filter of a part may forget values that a growing run still needs
     if grows and not (made.grows or made.nests):
         local = rewrite(keyed.formula, tuple(rule for rule in rules if rule is not narrow_filters))
         unnarrowed = lower(with_single_rounds(query, local))
@@ -155,7 +155,8 @@ def _check_unfollowed(query: cel.CeqlTree, stream: Stream) -> None:
 
 
 def _check_count(query: cel.CeqlTree) -> None:
-    """What can be counted without listing: all matches, each reported at its own last event."""
+    """Refuse COUNT(*) where matches would have to be listed. Not so if all matches count, and each
+    is reported at its own last event."""
     if query.count and (
         query.strategy in CHOOSING or (query.window is not None and not ends_marked(query.formula))
     ):
@@ -192,7 +193,7 @@ def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
 
 
 def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
-    """A type with a stream, `S>R`, needs that stream to be read and to be known."""
+    """Check that the stream of a type `S>R` is read and known."""
     for node in cel.types(query.formula):
         if node.stream is None:
             continue
@@ -206,7 +207,7 @@ def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
 
 
 def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
-    """The query with every condition checked, and its literals made to fit the columns."""
+    """The query after a check of every condition, with literals that fit the columns."""
 
     def condition(expression: Expression) -> Expression:
         check(expression, schema, query.text)

@@ -1,13 +1,14 @@
-"""Strategies inside a formula whose part compares events: where the kernel can choose for them.
+"""Decides where the kernel can choose for a strategy inside a formula whose part compares events.
 
-It keeps the best partial match of those that agree on what they remember, and forgets the others.
-What stands around the strategy may refuse matches before one is chosen; then the part has rivals,
-which nothing refuses (`automata.memory.rivals`). A condition that is decided by an event behind the
-strategy's part refuses none before: what it remembers goes along with each.
+The kernel keeps the best of the partial matches that agree on what they remember, and forgets the
+others. Operators around the strategy may refuse matches before one is chosen; then the part has
+rivals, which nothing refuses (`automata.memory.rivals`). A condition that is decided by an event
+after the strategy's part refuses none before: each partial match carries along what the condition
+remembers.
 
-On a side of ALL other sides mark events meanwhile, so a part there puts a stamp on its own.
+On a side of ALL, other sides mark events meanwhile, so a part there puts a stamp on its own events.
 
-Left to states are parts whose events the kernel cannot see: those that PROJECT removes.
+States are used for parts whose events the kernel cannot see: those that PROJECT removes.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def choices(formula: cel.Formula) -> Iterator[ChosenPart]:
 
 def nested(formula: cel.Formula) -> int:
     """How many of these strategies may be at work at once: they stand inside each other, or on
-    sides of AND, or ALL."""
+    sides of AND or ALL."""
     here = isinstance(formula, cel.Select) and is_choice(formula)
     inside = map(nested, formula.children())
     return here + (
@@ -69,7 +70,7 @@ def nested(formula: cel.Formula) -> int:
 
 
 class _Around(NamedTuple):
-    """What stands around a part: why the kernel cannot choose in it, whether it refuses matches,
+    """The surroundings of a part: why the kernel cannot choose in it, whether they refuse matches,
     whether others mark events meanwhile, whether evaluation may begin at any event, and, inside
     another strategy, whether events of that may come before."""
 
@@ -108,7 +109,7 @@ def _parts(formula: cel.Formula) -> Sequence[cel.Formula]:
 FREE = (cel.Type, cel.As, cel.Filter, cel.Sequence, cel.ContiguousSequence, cel.Gapped,
         cel.Iteration, cel.ContiguousIteration, cel.Repeated, cel.Optional, cel.Or,
         cel.And)  # fmt: skip
-"""A match of these is one wherever before its first event evaluation begins."""
+"""A match of these operators is a match wherever evaluation begins before its first event."""
 
 
 def _is_free(formula: cel.Formula) -> bool:
@@ -117,9 +118,9 @@ def _is_free(formula: cel.Formula) -> bool:
 
 def _begins_anywhere(sides: Sequence[cel.Formula], place: int) -> bool:
     """Whether evaluation of a side of ALL that is a strategy may begin at any event: one of the
-    sides has to begin where ALL does, and another always can. So it may begin at the first event
-    of a match, which competes with those from there on: for NEXT and MAX, only those that begin
-    with the same event can be better."""
+    sides has to begin where ALL does, and another always can. So it may begin at the first event of
+    a match, which competes with those from there on: for NEXT and MAX, only those that begin with
+    the same event can be better."""
     side = sides[place]
     others = [each for n, each in enumerate(sides) if n != place]
     anywhere = any(_is_free(each) and not may_be_nothing(each) for each in others)
@@ -135,8 +136,8 @@ def _comes_late(node: cel.Formula, place: int) -> bool:
 
 
 def max_refusal(query: AnyQuery, formula: cel.Formula) -> str | None:
-    """Why the kernel cannot choose for MAX around all of a query. Where a window bounds matches
-    that may end before they are reported, all of them are listed."""
+    """Why the kernel cannot choose for MAX around a whole query; None if it can. If a window bounds
+    matches that may end before they are reported, all of them are listed."""
     if query.strategy is not Strategy.MAX or not compares_matches(Strategy.MAX, formula):
         return None
     unlisted = query.window is None and not ends_marked(formula)
@@ -144,7 +145,8 @@ def max_refusal(query: AnyQuery, formula: cel.Formula) -> str | None:
 
 
 def exception_refusal(exception: cel.Formula) -> str | None:
-    """Why the exception of UNLESS cannot be watched by itself, if it compares events."""
+    """Why the exception of UNLESS cannot be watched separately, if it compares events; None if it
+    can."""
     looks_back = any(isinstance(n, cel.Without) and _compares(n) for n in exception.walk())
     return IN_UNLESS if looks_back or _has_choice(exception) else None
 
@@ -155,8 +157,8 @@ def is_choice(node: cel.Select) -> bool:
 
 
 def begins_apart(formula: cel.Formula) -> bool:
-    """Whether an event that a match begins with is never an event in the midst of one, as their
-    types show: then no match contains one that begins at another event and ends at the same."""
+    """Whether an event that begins a match is never in the middle of one, as their types show: then
+    no match contains one that begins at another event and ends at the same."""
     if any(isinstance(node, cel.Project) or may_be_nothing(node) for node in formula.walk()):
         return False
     order = leaf_order(formula)
@@ -233,27 +235,27 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
 
 
 def _begins_here(part: cel.Formula) -> bool:
-    """Whether no match of a strategy is refused because it begins later than its part."""
+    """Whether a match of a strategy is never refused because it begins later than its part."""
     anchored = isinstance(part, cel.Select) and isinstance(part.body, cel.Start)
     return anchored or not _has_choice(part)
 
 
 def _chooses_first(body: cel.Formula, predicate: cel.Predicate) -> bool:
-    """Whether the strategies of a body have chosen when a condition on it is decided, or it does
-    not ask about their events."""
+    """Whether the strategies of a body have chosen when a condition on it is decided, or the
+    condition does not read their events."""
     names = {name for name, _ in mentioned(predicate)}
     if any(">" in name for name in names):
         return False
     if names.isdisjoint(_chosen(body)):
         return True
-    # of what is not a single comparison, a part may be decided sooner
+    # a part of a condition that is not a single comparison may be decided sooner
     single = isinstance(predicate, cel.Holds) and isinstance(predicate.condition, Comparison)
     return single and _is_decided_behind(body, names)
 
 
 def _is_decided_behind(body: cel.Formula, names: set[str]) -> bool:
-    """Whether one of the variables holds events behind those that strategies choose from, always,
-    and no others."""
+    """Whether one of the variables always holds events after those that strategies choose from, and
+    no others."""
     match body:
         case cel.Filter(inner, _):
             return _is_decided_behind(inner, names)

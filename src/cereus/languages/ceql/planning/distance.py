@@ -1,4 +1,4 @@
-"""Windows of a part of a pattern, and gaps, as conditions between two events."""
+"""Turns windows of a part of a pattern, and gaps, into conditions between two events."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def measured_path(node: Node, stream: Stream) -> tuple[str, ...]:
 def condition(
     node: TimeWindow | AttributeWindow | cel.GapLength, stream: Stream, schema: pa.Schema | None
 ) -> ex.Expression:
-    """That the event at hand is so far from the one before it."""
+    """The condition that the event at hand is within this distance of the one before."""
     path = measured_path(node, stream)
     distance = ex.Arithmetic("-", ex.Attribute(path, NOW), ex.Attribute(path, BEFORE))
     kind = None if schema is None else type_at(schema, path)

@@ -1,10 +1,10 @@
-"""Equalities that make a column a key: `small.card = large.card`, where every event of a match is
-in one of the variables.
+"""Finds equalities that make a column a key: `small.card = large.card`, where every event of a
+match is in one of the variables.
 
 All events of a match then have one value, so that each value can be matched on its own. That is
-sound where no operator notices the events of others: sequences, iterations, alternatives, and
-conditions on what is marked. NULL and NaN equal nothing; a test of each event keeps them out, and
-takes the place of the equality.
+sound where no operator notices events of other values: sequences, iterations, alternatives, and
+conditions on marked events. NULL and NaN equal nothing; a test of each event keeps them out, and
+replaces the equality.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cereus.languages.ceql.scope import bound as names
 
 Path = tuple[str, ...]
 APART = (cel.Type, cel.As, cel.Filter, cel.Sequence, cel.Iteration, cel.Or, cel.And, cel.Optional)
-"""Operators whose matches depend on nothing but the events in them, and their order."""
+"""Operators whose matches depend only on their events and the order of these."""
 
 
 class KeyedFormula(NamedTuple):
@@ -82,7 +82,7 @@ def _is_apart(query: cel.CeqlTree) -> bool:
 
 
 def _equalities(formula: cel.Formula) -> Iterator[tuple[ex.Attribute, ex.Attribute]]:
-    """The equalities of one attribute between two variables that hold of the whole match."""
+    """The equalities of one attribute between two variables that hold for the whole match."""
     while isinstance(formula, cel.Filter):
         for part in operands_of(formula.predicate):
             if sides := _sides(part):

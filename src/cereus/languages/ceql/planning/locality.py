@@ -1,8 +1,8 @@
-"""How far back a pattern looks: whether a match is decided inside its own window.
+"""Finds out how far back a pattern looks: whether a match is decided inside its own window.
 
 A formula is evaluated from the beginning of the stream (i = 0), and some operators notice what
-happened there, long before the first event of a match. Where none does, a match depends only on
-the events from its first to its last one, so the stream can be cut into overlapping pieces.
+happened there, long before the first event of a match. Where none does, a match depends only on the
+events from its first to its last one, so the stream can be cut into overlapping pieces.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from cereus.languages.ceql.operators.counts import may_be_nothing
 
 def looks_back(formula: cel.Formula) -> str | None:
     """Why a match of a formula may depend on events before its window; None if it does not. By
-    induction: what is read first has to be marked.
+    induction: the first event that is read has to be marked.
 
-    What stands to the right of `;` starts after an event of the match, so it is free.
+    The right side of `;` starts after an event of the match, so it is free.
     """
     match formula:
         case cel.Type():

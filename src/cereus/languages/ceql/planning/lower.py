@@ -71,7 +71,7 @@ from cereus.stream import Stream
 
 CANNOT_CHOOSE = "WITH TIMEOUTS follows all runs at once"
 TOO_MANY_SIDES = f"more than {MOST_STAMPS} strategies stand in ALL"
-"""Where slots have no room."""
+"""Why slots cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ def lowered(
     grows: bool = False,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
-    may choose for strategies inside it; `largest`: with slots, for MAX around all of it;
-    `grows`: which need not compare matches where one run has all events of others."""
+    may choose for strategies inside it; `largest`: with slots, the kernel chooses for MAX around
+    all of it; `grows`: MAX need not compare matches where one run has all events of others."""
     chosen = list(choices(formula))
     refusals = [each.refusal or (None if chooses else CANNOT_CHOOSE) for each in chosen]
     why_values = next(filter(None, [why_values, *refusals]), None)
@@ -132,7 +132,8 @@ def lowered(
 
 
 def _by_node(chosen: Iterable[ChosenPart]) -> dict[cel.Select, ChosenPart]:
-    """How strategies are chosen for; one that stands at several places, so that all are right."""
+    """How the kernel chooses for each strategy. A strategy that occurs at several places gets what
+    is right for all of them."""
     parts: dict[cel.Select, ChosenPart] = {}
     for part in chosen:
         other = parts.get(part.node, part)
@@ -166,13 +167,13 @@ def with_followers(
 
 @dataclass
 class FormulaLowering:
-    """What all parts of one formula share. Conditions between events are decided by `slots`; where
-    there are none, by values in states."""
+    """The common part of lowering all parts of one formula. Conditions between events are decided
+    by `slots`; without slots, by values in states."""
 
     streams: Streams
     slots: FormulaSlots | None = None
     correlated: bool = True
-    """Whether absence looks at values of other events; if not, such events may occur."""
+    """Whether absence reads values of other events; if not, such events may occur."""
     schema: pa.Schema | None = None
     stream: Stream = field(default_factory=Stream)
     tests: TestSet = field(default_factory=TestSet)
@@ -187,7 +188,7 @@ class FormulaLowering:
     stamps: int = 0
     """How many parts put a stamp on the events that they mark."""
     beside: int = 0
-    """How many strategies the kernel chooses for at once beside the part at hand."""
+    """How many strategies beside the part at hand the kernel chooses for at once."""
 
     def lowered(
         self, formula: cel.Formula, *, largest: bool = False, grows: bool = False
@@ -224,7 +225,7 @@ class FormulaLowering:
         return possible.complete and grows_alone(automaton, possible.letters)
 
     def _nests(self, automaton: Automaton) -> bool:
-        """Whether of the matches that end at an event, the first to begin contains the others."""
+        """Whether the first match to begin contains all others that end at the same event."""
         if self.scoped or self.comparisons:
             return False
         possible = alphabet(self.tests.tests, self.stream, MOST_LETTERS)
@@ -250,7 +251,7 @@ class FormulaLowering:
             case cel.ContiguousIteration(body):
                 return make.RepetitionAutomaton(self.automaton(body), True)
             case cel.Optional(body):
-                return self.automaton(body)  # what it stands in may leave it out
+                return self.automaton(body)  # the pattern around it may leave it out
             case cel.Repeated():
                 return self._repeated(formula)
             case cel.Gapped():
@@ -285,7 +286,7 @@ class FormulaLowering:
         raise TypeError(f"not a CEL formula: {formula!r}")
 
     def _beside(self, sides: Sequence[cel.Formula]) -> tuple[Automaton, ...]:
-        """The sides of AND, or ALL, whose strategies choose at once."""
+        """The sides of AND or ALL, whose strategies choose at once."""
         automata: list[Automaton] = []
         before = self.beside
         for side in sides:
@@ -295,7 +296,7 @@ class FormulaLowering:
         return tuple(automata)
 
     def _chosen(self, node: cel.Select, automaton: Automaton) -> Automaton:
-        """The kernel chooses among matches whose events are compared."""
+        """The automaton of a strategy for which the kernel chooses."""
         how = self.chosen[node]
         chooses, begins = LATEST, Begins.READING
         if node.strategy is Strategy.NEXT:
@@ -322,7 +323,7 @@ class FormulaLowering:
     def _in_scope(
         self, body: cel.Formula, automaton: Automaton, chooses: str, begins: Begins
     ) -> ChosenInSlots:
-        """The automaton of a body, among whose matches the kernel chooses."""
+        """The automaton of a body among whose matches the kernel chooses."""
         assert self.slots is not None
         self.scoped = True
         self.comparisons += 1
@@ -352,7 +353,8 @@ class FormulaLowering:
         length: TimeWindow | AttributeWindow | cel.GapLength,
         kind: type[InnerWindowInSlots] | type[GapInSlots],
     ) -> Automaton:
-        """Events that are so far apart, by a condition between the events at hand and before."""
+        """The automaton for events within a distance, by a condition between the event at hand and
+        the one before."""
         path = measured_path(length, self.stream)
         condition = distance_condition(length, self.stream, self.schema)
         self.compared |= {path}
@@ -479,7 +481,7 @@ class FormulaLowering:
         raise TypeError(f"not a predicate: {predicate!r}")
 
     def _of_its_stream(self, condition: Expression) -> Expression:
-        """The condition of `S>R[…]` on an event; it is true of an event of another stream."""
+        """The condition of `S>R[…]` on an event; it is true for events of other streams."""
         named = {variable.rpartition(">")[0] for variable in variables(condition)}
         streams = sorted(named - {"", self.streams.only})
         if not streams:

@@ -1,7 +1,7 @@
-"""Rewrite rule: a condition between events goes to the smallest part that holds its variables.
+"""Rewrite rule: a condition between events moves to the smallest part that holds its variables.
 
-There its scope is shortest, so that what it remembers is forgotten soonest, and hopeless partial
-matches die earliest: in `a ; b ; c ; d FILTER a.x < b.x` the filter goes to `a ; b`.
+There its scope is shortest, so its memory is forgotten soonest, and hopeless partial matches die
+earliest: in `a ; b ; c ; d FILTER a.x < b.x` the filter moves to `a ; b`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _has_aggregates(condition: Expression) -> bool:
 def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
     """`body FILTER holds`, with the filter as far down as it can go.
 
-    Above the alternatives of an OR that bind its variables it stays: two copies of the filter
-    would remember the same values twice, and find the same match in two ways. Of the others it is
-    true.
+    The filter stays above the alternatives of an OR that bind its variables: two copies of it would
+    remember the same values twice, and find the same match in two ways. For the other alternatives
+    it is true.
     """
     if not names <= bound(body):
-        return body  # some variable holds nothing: true of every combination
+        return body  # some variable holds nothing: the condition is true
     match body:
         case cel.Sequence():
             return _in_sequence(_parts(body), holds, names)
@@ -62,7 +62,7 @@ def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel
 
 
 def _under_filters(body: cel.Filter, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
-    """The filter below others, which bind nothing."""
+    """The filter below other filters, which bind nothing."""
     others: list[cel.Filter] = []
     inner: cel.Formula = body
     while isinstance(inner, cel.Filter):
@@ -75,7 +75,7 @@ def _under_filters(body: cel.Filter, holds: cel.Holds, names: frozenset[str]) ->
 
 
 def _parts(formula: cel.Formula) -> list[cel.Formula]:
-    """`;` is associative: the parts of a sequence, however it is bracketed."""
+    """The parts of a sequence, however it is bracketed: `;` is associative."""
     if isinstance(formula, cel.Sequence):
         return [*_parts(formula.left), *_parts(formula.right)]
     return [formula]
@@ -89,7 +89,7 @@ def _sequence(parts: list[cel.Formula]) -> cel.Formula:
 
 
 def _in_sequence(parts: list[cel.Formula], holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
-    """The filter around the stretch of parts that its variables are bound in."""
+    """The filter around the consecutive parts that bind its variables."""
     involved = [place for place, part in enumerate(parts) if bound(part) & names]
     first, last = involved[0], involved[-1] + 1
     if first + 1 == last:

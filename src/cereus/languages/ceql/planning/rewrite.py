@@ -48,10 +48,10 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
 
 
 def push_filters(formula: cel.Formula) -> cel.Formula:
-    """A filter on one variable goes down to the events that the variable can hold.
+    """Move a filter on one variable down to the events that the variable can hold.
 
-    There it is part of the test that says whether an event matters at all, so that the events it
-    refuses are dropped before the kernel sees them.
+    There it is part of the test whether an event matters at all, so that the events it refuses are
+    dropped before the kernel sees them.
     """
 
     def push(node: cel.Formula) -> cel.Formula:
@@ -67,8 +67,8 @@ def push_filters(formula: cel.Formula) -> cel.Formula:
 
 
 def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:
-    """`φ UNLESS NEXT(ψ)` is `φ UNLESS ψ`: of an exception it matters only whether it has a match,
-    and a strategy keeps one where there are any."""
+    """`φ UNLESS NEXT(ψ)` is `φ UNLESS ψ`: only whether an exception has a match counts, and a
+    strategy keeps one if there are any."""
 
     def unchosen(node: cel.Formula) -> cel.Formula:
         return replace(node, right=_unchosen(node.right)) if isinstance(node, cel.Unless) else node
@@ -78,7 +78,7 @@ def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:
 
 
 def _unchosen(node: cel.Formula) -> cel.Formula:
-    """A formula that has a match where a part of the stream has one of this formula."""
+    """A formula that has a match wherever this formula has one."""
     match node:
         case cel.Select(strategy, body) if strategy in CHOOSING:
             return _unchosen(body)
@@ -92,9 +92,9 @@ def _unchosen(node: cel.Formula) -> cel.Formula:
 
 
 def anchor_choices(formula: cel.Formula) -> cel.Formula:
-    """`φ : NEXT(ψ)` is `φ : NEXT(START(ψ))`, and so is MAX: a match has to begin right behind φ,
-    and no other is better than one that does, or contains it. Not where ψ may begin with an event
-    that is not marked, or φ may be nothing."""
+    """`φ : NEXT(ψ)` is `φ : NEXT(START(ψ))`, and likewise MAX: a match has to begin right after φ,
+    and no other match is better than one that does, or contains it. The rule does not apply where ψ
+    may begin with an event that is not marked, or φ may be empty."""
 
     def anchored(node: cel.Formula) -> cel.Formula:
         if not isinstance(node, cel.ContiguousSequence) or may_be_nothing(node.left):
@@ -126,7 +126,7 @@ def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formul
 
 
 def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formula | None:
-    """`body FILTER condition(variable)` with the filter inside; None where it cannot go."""
+    """`body FILTER condition(variable)` with the filter inside; None if it cannot go there."""
     match body:
         case cel.Type():
             if variable == body.name or variable.endswith(f">{body.name}"):
@@ -169,7 +169,8 @@ def _push_to_every(body: cel.Formula, condition: Expression) -> cel.Formula | No
 def _push_inside(
     body: cel.Formula, push: Callable[[cel.Formula], cel.Formula | None]
 ) -> cel.Formula | None:
-    """Push into the parts that valuations come from; NEXT, LAST and MAX choose before a filter."""
+    """Push into the parts that valuations come from. It does not push into NEXT, LAST and MAX,
+    which choose before a filter."""
     match body:
         case cel.Sequence() | cel.ContiguousSequence() | cel.Gapped() | cel.And() | cel.All():
             left, right = push(body.left), push(body.right)

@@ -1,4 +1,4 @@
-"""How many events the matches of a formula have, where all of them have as many."""
+"""Finds the number of events in the matches of a formula, if all have the same number."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from cereus.plan.traits import CHOOSING
 
 
 def size(formula: cel.Formula) -> int | None:
-    """The number of events that every match marks; None where they may differ, or it is not
-    known. Both sides of ALL may mark the same event, and PROJECT unmarks some."""
+    """The number of events that every match marks; None if they may differ, or it is not known.
+    Both sides of ALL may mark the same event, and PROJECT unmarks some."""
     match formula:
         case cel.Type():
             return 1
@@ -38,6 +38,6 @@ def _sum(sizes: list[int | None]) -> int | None:
 
 
 def compares_matches(strategy: Strategy, body: cel.Formula) -> bool:
-    """Whether a strategy has to compare matches with each other. MAX has not if all of them have
+    """Whether a strategy has to compare matches with each other. MAX need not if all of them have
     the same number of events: none contains another."""
     return strategy in CHOOSING and not (strategy is Strategy.MAX and size(body) is not None)

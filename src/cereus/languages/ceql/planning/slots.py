@@ -1,9 +1,9 @@
-"""Conditions between events in slots of the kernel: which ones they can decide, and how.
+"""Puts conditions between events into slots of the kernel: which ones slots can decide, and how.
 
-A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
-first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
+A comparison whose sides are about one variable each, `f(A) op g(B)`, needs one value of the side
+that comes first (`ComparisonFilter`). Anything else is a term over what its variables hold
 (`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
-extremes or the set of their values decide (`intervals`). What is left (the order of several texts,
+extremes or the set of their values decide (`intervals`). The rest (the order of several texts,
 conditions under MAX, and what `choosing` refuses) goes to states that remember values.
 """
 
@@ -54,7 +54,7 @@ from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.print import absence_text
 
 ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
-"""The kinds of values of which the least and the greatest can be kept."""
+"""The kinds of values whose least and greatest can be kept."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class FormulaSlots:
 
     @property
     def watching(self) -> Watching | None:
-        """What is watched beside the pattern."""
+        """The watched parts of the pattern."""
         return Watching(tuple(self.watched), self.columns.ordinal()) if self.watched else None
 
     def unless(self, left: Automaton, right: Automaton, number: int) -> UnlessInSlots:
@@ -124,8 +124,9 @@ class FormulaSlots:
         compared: list[tuple[int, tuple[Expression, ...]]],
         node: cel.Without,
     ) -> AbsenceFilter:
-        """Events with these bits must not occur where these conditions hold: runs see it when such
-        an event comes, or, where it is compared with later ones, they look back."""
+        """The filter for events with these bits that must not occur where these conditions hold.
+        Runs notice it when such an event comes, or, if the event is compared with later ones, they
+        look back."""
         refused = absence_refusal(node)
         if refused is not None:
             raise CannotUseSlots(refused)
@@ -169,19 +170,20 @@ class FormulaSlots:
         condition: Expression,
         kind: type[InnerWindowInSlots] | type[GapInSlots],
     ) -> InSlots:
-        """How far the event at hand is from the one that is remembered."""
+        """The distance of the event at hand from the remembered one."""
         term, values = self._with_before(condition)
         return kind(body, number, term, values, condition_text(condition))
 
     def successive(
         self, body: Automaton, number: int, condition: Expression, variable: str, text: str
     ) -> InSlots:
-        """Each event of a variable with the one before it."""
+        """A condition between each event of a variable and the one before it."""
         term, values = self._with_before(condition)
         return SuccessiveInSlots(body, variable, number, term, values, text)
 
     def _with_before(self, condition: Expression) -> tuple[Term, tuple[Value, ...]]:
-        """A condition on the event at hand and on one that is remembered; the values of that."""
+        """A condition on the event at hand and on a remembered one, and the values of the
+        latter."""
         values: list[Value] = []
 
         def read(reading: ValueRead) -> Term:
@@ -222,7 +224,7 @@ class FormulaSlots:
 
 
 def absence_refusal(node: cel.Without) -> str | None:
-    """Why no slots could decide what must not occur, whatever the types of its columns."""
+    """Why slots can never decide what must not occur, whatever the types of its columns."""
     if _all_come_first(node):
         return None
     order, word = leaf_order(node.body), "UNTIL" if node.through else "WITHOUT"
@@ -237,7 +239,7 @@ def absence_refusal(node: cel.Without) -> str | None:
 
 
 def _all_come_first(node: cel.Without) -> bool:
-    """Whether what must not occur is compared with the first event of a match alone."""
+    """Whether what must not occur is compared only with the first event of a match."""
     return all(map(leaf_order(node.body).comes_first, _read_by_absence(node)))
 
 
@@ -255,15 +257,15 @@ def _read_by_absence(node: cel.Without) -> list[str]:
 
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:
-    """Why no slots could decide the condition, whatever the types of its columns."""
+    """Why slots can never decide the condition, whatever the types of its columns."""
     if is_comparison(condition) or reads_previous(condition):
         return None
     return _many_events(condition, leaf_order(body))
 
 
 def is_comparison(condition: Expression) -> bool:
-    """`f(A) op g(B)` that one value of each side decides, however many events it holds, or the set
-    of its values."""
+    """Whether this is `f(A) op g(B)` that one value of each side decides, however many events it
+    holds, or the set of its values."""
     if not isinstance(condition, Comparison):
         return False
     names = [variables(condition.left), variables(condition.right)]
@@ -273,7 +275,7 @@ def is_comparison(condition: Expression) -> bool:
 
 
 def _many_events(condition: Expression, order: Order) -> str | None:
-    """Which variables' events would have to be remembered in ways that slots do not have."""
+    """The variables whose events would have to be remembered in ways that slots do not have."""
     totals = _has_totals(condition)
     sets = []
     for name in sorted(_read_variables(condition)):
@@ -297,8 +299,8 @@ def _both_sets(names: list[str]) -> str:
 def _of_many(
     reading: ValueRead, read: tuple[ValueRead, ...], condition: Expression
 ) -> tuple[str, ...]:
-    """What is kept of a variable with several events: their extremes, where these decide, or the
-    set of their values."""
+    """The values that are kept of a variable with several events: their extremes, if these decide,
+    or the set of their values."""
     if sum(each.variable == reading.variable for each in read) > 1:
         raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
     if not is_interval(condition, reading.variable):
@@ -319,7 +321,7 @@ def _has_totals(condition: Expression) -> bool:
 
 
 def _read_variables(condition: Expression) -> frozenset[str]:
-    """The variables of which attributes are read, not only totals."""
+    """The variables whose attributes are read, and not only totals."""
     return frozenset(
         node.variable
         for node in condition.walk()

@@ -1,4 +1,4 @@
-"""How long a match can last at the most, where gaps and windows of parts bound it.
+"""Finds how long a match can last, where gaps and windows of parts bound it.
 
 A query whose matches are all that short is run as if it had such a WITHIN: partial matches that
 waited too long are then forgotten.

@@ -1,8 +1,8 @@
 """WITH TIMEOUTS: plans that find how far a partial match came.
 
-A pattern is a row of steps. A partial match of its first steps could have been completed if it
-becomes a match of these steps and one more event behind them, whatever that is: so every
-construction (contiguity, WITHOUT, UNLESS …) says itself what still waits and what has failed.
+A pattern is a row of steps. A partial match of its first steps could have been completed if these
+steps and one more event after them, whatever it is, are a match. So every construction (contiguity,
+WITHOUT, UNLESS …) itself decides what still waits and what has failed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from cereus.stream import Stream
 HOPED_FOR = "__hoped_for"
 """The variable of the event that could still come."""
 MOST_ROUNDS = 16
-"""So many rounds of `φ{n}` are steps of their own."""
+"""Up to this many rounds of `φ{n}` are separate steps."""
 
 Planned = Callable[[cel.CeqlTree, Stream, pa.Schema | None], Plan]
 
@@ -70,12 +70,12 @@ def timeout_plans(
 
 
 def begun_formulas(query: cel.CeqlTree) -> Iterator[cel.Formula]:
-    """The pattern of each of its beginnings that wait for an event."""
+    """The patterns of all beginnings that wait for an event."""
     return (hopeful(query.formula, n) for n in range(1, _count(query.formula)))
 
 
 def first_tests(query: cel.CeqlTree, stream: Stream) -> Iterator[EventTest]:
-    """What an event passes that may begin a match."""
+    """The tests of the events that may begin a match."""
     for unit in units(query.formula):
         yield from tests_of(unit, query, stream, None)
         if not may_be_nothing(unit):
@@ -83,7 +83,7 @@ def first_tests(query: cel.CeqlTree, stream: Stream) -> Iterator[EventTest]:
 
 
 def check_timeouts(query: cel.CeqlTree) -> None:
-    """Refuse what has no time-outs."""
+    """Refuse a query that cannot have time-outs."""
     if not query.timeouts:
         return
     for why, hint in _refusals(query):
@@ -107,8 +107,8 @@ def _refusals(query: cel.CeqlTree) -> Iterator[tuple[str, str]]:
 
 
 def _of_window(query: cel.CeqlTree, formula: cel.Formula) -> cel.CeqlTree:
-    """The query of a part of the pattern, on windows that are keys of their own. Its match begins
-    with the first event, and NEXT chooses it."""
+    """The query of a part of the pattern, on windows that are keys. Its match begins with the first
+    event, and NEXT chooses it."""
     if query.strategy is Strategy.STRICT:
         formula = cel.Select(Strategy.STRICT, formula)
     select, names = query.select, bound(formula)
@@ -119,7 +119,7 @@ def _of_window(query: cel.CeqlTree, formula: cel.Formula) -> cel.CeqlTree:
     window = query.window
     if isinstance(window, EventWindow):
         window = EventWindow(window.size + 1)
-    # what is returned is computed from the events of the variables; here these are only marked
+    # returned values are computed from the events of the variables; here these are only marked
     returned = tuple(
         Returned(ex.Aggregate("count", name, None), f"__{name}")
         for name in sorted(returned_variables(query))
@@ -139,14 +139,14 @@ def _of_window(query: cel.CeqlTree, formula: cel.Formula) -> cel.CeqlTree:
 
 
 def _name(unit: cel.Formula) -> str:
-    """What a step is called: its variable, or as it is written."""
+    """The name of a step: its variable, or its text."""
     while isinstance(unit, cel.Filter):
         unit = unit.body
     return unit.variable if isinstance(unit, cel.As) else formula_text(unit)
 
 
 def _waiting_for(rest: tuple[cel.Formula, ...]) -> str:
-    """What may come next: a step, and those behind it where it may be left out."""
+    """What may come next: a step, and the later ones if it may be left out."""
     names: dict[str, None] = {}
     for unit in rest:
         names[_name(_certain(unit))] = None
@@ -159,7 +159,7 @@ def _waiting_for(rest: tuple[cel.Formula, ...]) -> str:
 
 
 def units(formula: cel.Formula) -> Iterator[cel.Formula]:
-    """The steps of a pattern: what stands between `;` and `:`, and the rounds that have to come."""
+    """The steps of a pattern: the parts between `;` and `:`, and the rounds that must come."""
     match formula:
         case (
             cel.Sequence(left, right)
@@ -200,8 +200,8 @@ def _pair(contiguous: bool) -> type[cel.Sequence] | type[cel.ContiguousSequence]
 
 
 def hopeful(formula: cel.Formula, steps: int, *variables: str) -> cel.Formula:
-    """The first steps of a pattern, all of which have to be there, and one more event, whatever it
-    is. Conditions on what is not there yet are left out. `variables` hold the steps."""
+    """The first steps of a pattern, which all must be there, and one more event, whatever it is.
+    Conditions on later events are left out. `variables` hold the steps."""
     match formula:
         case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
             before = _count(left)
@@ -210,7 +210,7 @@ def hopeful(formula: cel.Formula, steps: int, *variables: str) -> cel.Formula:
             there = _named(_certain(left) if steps == before else left, variables)
             return replace(formula, left=there, right=hopeful(right, steps - before, *variables))
         case cel.Gapped(left, right, _, contiguous):
-            if steps == _count(left):  # how long it takes is not known yet
+            if steps == _count(left):  # the full length is not known yet
                 return hopeful(_pair(contiguous)(left, right), steps, *variables)
             if steps < _count(left):
                 return hopeful(left, steps, *variables)
@@ -246,7 +246,7 @@ def _named(formula: cel.Formula, variables: tuple[str, ...]) -> cel.Formula:
 
 
 def _certain(formula: cel.Formula) -> cel.Formula:
-    """The pattern with its last step, also where that may be left out."""
+    """The pattern with its last step, even if that is optional."""
     match formula:
         case cel.Sequence(_, right) | cel.ContiguousSequence(_, right) | cel.Gapped(_, right):
             return replace(formula, right=_certain(right))
@@ -288,7 +288,8 @@ def _later(formula: cel.Formula, steps: int) -> frozenset[str]:
 
 
 def _decided(body: cel.Formula, predicate: cel.Predicate, later: frozenset[str]) -> cel.Formula:
-    """The conditions on what is there; those with aggregates where all of it is there."""
+    """The conditions on the events so far; those with aggregates only if all their events are
+    there."""
     parts = tuple(part for part in operands_of(predicate) if _is_decided(part, bound(body), later))
     if not parts:
         return body
@@ -310,7 +311,7 @@ def _has_totals(part: cel.Predicate) -> bool:
 
 
 def _is_known(event: cel.Excluded, there: frozenset[str]) -> bool:
-    """Whether the conditions on what must not occur read nothing but what is there."""
+    """Whether the conditions on what must not occur read only events that are there."""
     if event.predicate is None:
         return True
     read = (name for name, _ in mentioned(event.predicate) if not is_own(event, name))

@@ -1,9 +1,9 @@
-"""Repetitions of which nothing is selected: one round is enough.
+"""Rewrites repetitions of which nothing is selected: one round is enough.
 
 `SELECT b WHERE A+ AS a ; B AS b FILTER a.x < b.x` has a row for every b that some events a come
-before. What is asked of the events of a is asked of each of them, so each alone would do, and the
-last one alone begins latest, which is what a row shows. Listing all sets of events would take time
-that doubles with each of them.
+before. The condition is on each event of a, so each alone would do, and the last one alone begins
+latest, which is what a row shows. Listing all sets of events would take time that doubles with each
+of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cereus.plan.traits import selected
 
 
 def with_single_rounds(query: AnyQuery, formula: cel.Formula) -> cel.Formula:
-    """The formula with one round in place of `+`, where that makes no difference to the rows."""
+    """The formula with one round in place of `+`, where that does not change the rows."""
     names = selected(query)
     others = query.unfollowed or query.timeouts or query.skip
     if names is None or query.strategy is not Strategy.ALL or others:
@@ -30,7 +30,7 @@ def with_single_rounds(query: AnyQuery, formula: cel.Formula) -> cel.Formula:
 
 
 def _single(node: cel.Formula, names: frozenset[str], *, seen: bool) -> cel.Formula:
-    """`seen`: a variable around the node is selected."""
+    """Rewrite a node; `seen`: a variable around it is selected."""
     match node:
         case cel.Sequence(left, right):
             return replace(
@@ -58,7 +58,7 @@ def _waits(body: cel.Formula) -> bool:
 
 
 def _asks_of_each(predicate: cel.Predicate) -> bool:
-    """Whether a predicate is true of fewer events where it is true of more."""
+    """Whether a predicate that is true for some events is true for fewer of them."""
     if isinstance(predicate, cel.AllOf | cel.AnyOf):
         return all(map(_asks_of_each, predicate.operands))
     assert isinstance(predicate, cel.Holds)

@@ -1,1 +1,1 @@
-"""How a row pattern is explained: taken apart, in words, as a picture."""
+"""Explains a row pattern: taken apart, in words, as a picture."""

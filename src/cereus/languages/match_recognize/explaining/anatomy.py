@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 POSITIONS = "positions"
 EVERY, GAP = "__EVERY", "__GAP"
 GAPS = tuple(tree.Quantified(tree.Variable(GAP), 0, most, reluctant=True) for most in (2, 8))
-"""Rows that may lie between two parts where a pattern without gaps is loosened: few at first, as
-each is a state."""
+"""Rows that may lie between two parts when a pattern is loosened: few at first, as each is a
+state."""
 
 OF_MATCHES = (tree.Step, tree.Aggregate, tree.Taken, tree.Classifier, tree.MatchNumber)
-"""What the rows of a condition's variables do not tell: it takes the match, or rows beside it."""
+"""Parts of a condition that the rows of its variables alone do not decide: they need the match, or
+rows beside it."""
 
 
 def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
@@ -51,6 +52,7 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
         query.of(_showing_variables(clause)),
         complete=not _looks_around(clause),
         chain=not any(map(_may_be_nothing, _parts(clause))),
+        empty=query.clause.rows is not tree.Rows.OMIT and query.may_be_empty,
     )
 
 
@@ -60,7 +62,7 @@ def _loosened(query: MatchRecognizeQuery, clause: tree.Clause) -> Iterator[Loose
 
 
 def _may_be_nothing(pattern: tree.Pattern) -> bool:
-    """Whether some match has no row of a part of the pattern that takes rows."""
+    """Whether a match may have no row of a part of the pattern that takes rows."""
     return any(
         isinstance(node, tree.Empty) or (isinstance(node, tree.Quantified) and not node.low)
         for node in pattern.walk()
@@ -68,7 +70,7 @@ def _may_be_nothing(pattern: tree.Pattern) -> bool:
 
 
 def _looks_around(clause: tree.Clause) -> bool:
-    """Conditions read rows that need not be in the match."""
+    """Whether conditions read rows that need not be in the match."""
     conditions = (node for each in clause.define for node in each.condition.walk())
     anchors = (tree.PartitionStart, tree.PartitionEnd)
     return any(isinstance(node, tree.Step | tree.MatchNumber) for node in conditions) or any(
@@ -77,14 +79,14 @@ def _looks_around(clause: tree.Clause) -> bool:
 
 
 def _showing_rows(clause: tree.Clause) -> tree.Clause:
-    """The rows of a match as the only measure."""
+    """The clause with the rows of a match as the only measure."""
     every = tree.Subset(EVERY, _shown(clause))
     others = tuple(each for each in clause.subsets if each.name != EVERY)
     return replace(clause, subsets=(*others, every), measures=(_rows(EVERY, POSITIONS),))
 
 
 def _showing_variables(clause: tree.Clause) -> tree.Clause:
-    """The rows of a match, and those of each variable, as measures."""
+    """The clause with the rows of a match, and those of each variable, as measures."""
     shown = _showing_rows(clause)
     variables = tuple(_rows(name, name) for name in _shown(clause))
     return replace(shown, measures=(*shown.measures, *variables))
@@ -95,7 +97,8 @@ def _shown(clause: tree.Clause) -> tuple[str, ...]:
 
 
 def showing_last_row(clause: tree.Clause, name: str | None) -> tree.Clause:
-    """The last row of a match, and the rows of one variable, as the only measures."""
+    """The clause with the last row of a match, and the rows of one variable, as the only
+    measures."""
     last = tree.Step("LAST", ex.Attribute((ROW,), EVERY), semantics=tree.Semantics.FINAL)
     beside = () if name is None else (_rows(name, name),)
     return replace(clause, measures=(tree.Measure(last, POSITIONS), *beside))
@@ -157,7 +160,7 @@ def _condition(variable: str, part: ex.Expression) -> QueryRule:
 
 
 def _of_variable(node: ex.Expression, variable: str) -> ex.Expression:
-    """With the row at hand named by the variable that it is matched with."""
+    """The condition with the variable's name before columns of the row at hand."""
     if isinstance(node, ex.Attribute):
         return node if node.variable is not None else replace(node, variable=variable)
     return ex.rebuild(node, lambda child: _of_variable(child, variable))
@@ -204,7 +207,7 @@ def _parts(clause: tree.Clause) -> tuple[tree.Pattern, ...]:
 
 
 def _is_test(clause: tree.Clause, name: str) -> bool:
-    """Whether what is asked of a variable's rows is about the row alone."""
+    """Whether the condition of a variable is about the row alone."""
     parts = (p for d in clause.define if d.variable == name for p in conjuncts(d.condition))
     return all(_is_local(part, name) for part in parts)
 
@@ -252,7 +255,7 @@ def _is_local(part: ex.Expression, name: str) -> bool:
 
 
 def _as_named(part: ex.Expression, schema: pa.Schema) -> ex.Expression:
-    """With columns called as the table calls them: names are written in any case."""
+    """The expression with the column names of the table: names may be written in any case."""
     names = {name.lower(): name for name in schema.names}
 
     def named(node: ex.Expression) -> ex.Expression:

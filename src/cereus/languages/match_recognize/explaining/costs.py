@@ -1,4 +1,4 @@
-"""What may make a clause slow, as far as its text shows."""
+"""Finds what may make a clause slow, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEARCHED = (
 
 
 def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
-    """Whether the text alone tells that a clause is searched in Python."""
+    """Whether the text alone shows that a clause is searched in Python."""
     return any(
         not _is_distinct(node, clause, automaton)
         if isinstance(node, tree.Taken)
@@ -40,7 +40,8 @@ def is_searched(clause: tree.Clause, automaton: RowAutomaton) -> bool:
 
 
 def _not_rewritten(condition: ex.Expression) -> Iterator[ex.Expression]:
-    """A condition and its parts, but for what is computed by other means (`match/rewriting.py`)."""
+    """A condition and its parts, without those that are computed in another way
+    (`match/rewriting.py`)."""
     parts = [condition]
     while parts:
         part = parts.pop()
@@ -70,7 +71,7 @@ def _is_rewritten(node: ex.Expression) -> bool:
 
 
 def _is_text(node: ex.Expression) -> bool:
-    """Whether this is a text of several rows, of which states can be remembered."""
+    """Whether this is a text of several rows whose states can be remembered."""
     match node:
         case tree.Aggregate("string_agg" | "listagg"):
             read: tuple[ex.Expression, ...] = node.arguments
@@ -82,7 +83,7 @@ def _is_text(node: ex.Expression) -> bool:
 
 
 def _is_distinct(node: tree.Taken, clause: tree.Clause, automaton: RowAutomaton) -> bool:
-    """Whether it is counted how many different values rows have that lie together."""
+    """Whether this counts the different values of rows that lie together."""
     match node:
         case tree.Taken(
             "cardinality",
@@ -104,13 +105,13 @@ def _is_compiled(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutoma
 
 
 def _lie_together(node: tree.Aggregate, clause: tree.Clause, automaton: RowAutomaton) -> bool:
-    """Whether the rows of an aggregate lie one behind the other."""
+    """Whether the rows of an aggregate are consecutive."""
     members = clause.members(_variable(node))
     return automaton.lie_together({q for q, name in enumerate(automaton.labels) if name in members})
 
 
 def _variable(node: tree.Aggregate) -> str | None:
-    """The variable of an aggregate, or of what it is of."""
+    """The variable that an aggregate is about."""
     named = (
         each.variable
         for argument in node.arguments
@@ -121,7 +122,8 @@ def _variable(node: tree.Aggregate) -> str | None:
 
 
 def _is_of_match(aggregate: tree.Aggregate) -> bool:
-    """Whether an aggregate is over what only the match says of a row, and is not added up."""
+    """Whether an aggregate is over something that only the match decides about a row, and is not
+    added up."""
     added = aggregate.function in (*COUNTS, "bool_and", "bool_or", "every")
     return any(
         isinstance(node, tree.MatchNumber) or (isinstance(node, tree.Classifier) and not added)
@@ -131,15 +133,15 @@ def _is_of_match(aggregate: tree.Aggregate) -> bool:
 
 
 def cost_warnings(clause: tree.Clause) -> Iterator[str]:
-    """What may take long, or have many runs."""
+    """Warnings about what may take long, or have many runs."""
     yield from _ways(clause)
     yield from _long_waits(clause)
     yield from _keys(clause)
 
 
 def _keys(clause: tree.Clause) -> Iterator[str]:
-    """Loops without an end over all rows in one partition, where conditions want rows to be equal
-    in a column."""
+    """Warnings about endless loops over all rows in one partition, where conditions need rows to be
+    equal in a column."""
     if clause.partition or not _endless(clause):
         return
     for each in clause.define:
@@ -157,7 +159,7 @@ def _keys(clause: tree.Clause) -> Iterator[str]:
 
 
 def _unnegated(condition: ex.Expression) -> Iterator[ex.Expression]:
-    """A condition and its parts, but for what is inside NOT."""
+    """A condition and its parts, without those inside NOT."""
     parts = [condition]
     while parts:
         part = parts.pop()
@@ -167,8 +169,8 @@ def _unnegated(condition: ex.Expression) -> Iterator[ex.Expression]:
 
 
 def _long_waits(clause: tree.Clause) -> Iterator[str]:
-    """Loops without an end, where what ends them depends on all of their rows in a way that blocks
-    of rows have no narrow bounds for."""
+    """Warnings about endless loops whose end depends on all of their rows in a way that blocks of
+    rows have no narrow bounds for."""
     if clause.within is not None:
         return
     endless = _endless(clause)
@@ -210,8 +212,9 @@ def _wide_aggregates(clause: tree.Clause, condition: ex.Expression) -> list[froz
 
 
 def _ways(clause: tree.Clause) -> Iterator[str]:
-    """Loops in which a row may go one way or another, where conditions add up one of these: each
-    way has a sum of its own, and in the worst case there are twice as many with every row."""
+    """Warnings about loops in which a row may go one way or another, where conditions add up one of
+    these: each way has a sum of its own, and in the worst case their number doubles with every
+    row."""
     added = {
         clause.members(_variable(node))
         for each in clause.define
@@ -223,7 +226,11 @@ def _ways(clause: tree.Clause) -> Iterator[str]:
             continue
         inside = {node.name for node in loop.part.walk() if isinstance(node, tree.Variable)}
         apart = any(inside & members and inside - members for members in added)
-        if apart and any(map(_has_ways, loop.part.walk())) and not _are_told_apart(clause, inside):
+        if (
+            apart
+            and any(map(_has_ways, loop.part.walk()))
+            and not _are_distinguished(clause, inside)
+        ):
             yield (
                 f"runs may multiply with every row: in {pattern_text(loop)} a row may be mapped "
                 "to one variable or another, and conditions add up only some of these; "
@@ -232,8 +239,8 @@ def _ways(clause: tree.Clause) -> Iterator[str]:
             return
 
 
-def _are_told_apart(clause: tree.Clause, names: set[str]) -> bool:
-    """Whether variables ask for different values of one column, so that no row is two of them."""
+def _are_distinguished(clause: tree.Clause, names: set[str]) -> bool:
+    """Whether variables need different values of one column, so that no row can be two of them."""
     conditions = {each.variable: each.condition for each in clause.define}
     values = [dict(_equalities(conditions[name])) if name in conditions else {} for name in names]
     return any(
@@ -244,7 +251,7 @@ def _are_told_apart(clause: tree.Clause, names: set[str]) -> bool:
 
 
 def _equalities(condition: ex.Expression) -> Iterator[tuple[str, object]]:
-    """The columns that have to have a value, in a conjunction."""
+    """The columns that must equal a value, in a conjunction."""
     match condition:
         case ex.And(operands):
             for each in operands:

@@ -14,8 +14,8 @@ RANKS = "1, 2, …: the way that is tried first, then the others"
 
 
 def dot(clause: tree.Clause, automaton: RowAutomaton) -> str:
-    """States are variables; moves carry their rank of preference where there are several. Below
-    stands what the variables ask."""
+    """The picture: states are variables; moves carry their rank of preference where there are
+    several. The conditions of the variables are below."""
     return graph("pattern", [FONTS, *_lines(automaton), *_legend(clause, automaton)])
 
 

@@ -1,4 +1,4 @@
-"""What a MATCH_RECOGNIZE clause asks, in plain English."""
+"""A MATCH_RECOGNIZE clause in plain English."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def _condition(part: ex.Expression, name: str) -> str:
 
 
 def _is_plain(step: tree.Step) -> bool:
-    """Some rows away, or the first or last of a variable: what has a name in English."""
+    """Whether a step has a plain name in English: some rows away, or the first or last of a
+    variable."""
     if step.function in NEIGHBOURS:
         return step.offset != 0
     return step.offset is None and step.semantics is None

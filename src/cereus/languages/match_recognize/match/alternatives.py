@@ -1,10 +1,10 @@
-"""Alternatives that the row alone tells apart, as one state.
+"""Merges alternatives that the row alone distinguishes into one state.
 
-In `(a | b)+ c` a run goes from the state of `a` to that of `b` and back, as rows come. Where no row
-can be both, what may follow is the same and nothing is left to choose: the two are one state, whose
-rows are those of `a` or of `b`. So a run waits in one loop, and leaps over rows as in any other.
-What counts or adds up rows of `a` alone reads a column that is NULL elsewhere. The letter of a row
-tells afterwards in which of the states it was read.
+In `(a | b)+ c` a run goes from the state of `a` to that of `b` and back, as rows come. If no row
+can be both, and the same may follow both, there is nothing to choose: the two become one state,
+whose rows are those of `a` or of `b`. So a run waits in one loop, and leaps over rows as in any
+other. Conditions that count or add up rows of `a` alone read a column that is NULL elsewhere. The
+letter of a row tells afterwards in which of the states it was read.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 @dataclass(frozen=True)
 class Alternatives:
     """An automaton some of whose states stand for several of another. `variables` are those of the
-    clause and, behind them, those that stand for several (`joint`); `letters` tell which of them a
-    row can be."""
+    clause, followed by those that stand for several (`joint`); `letters` tell which of them a row
+    can be."""
 
     automaton: RowAutomaton
     variables: tuple[str, ...]
@@ -41,7 +41,7 @@ class Alternatives:
         return state_masks(self.automaton, self.variables, self.letters)
 
     def rows_of(self, members: frozenset[str]) -> npt.NDArray[np.bool_]:
-        """Which rows can be one of some variables."""
+        """The rows that can be one of these variables."""
         mask = sum(1 << self.variables.index(name) for name in members)
         allowed = np.array([bool(holds & mask) for holds in self.letters.holds], np.bool_)
         return allowed[self.letters.numbers]
@@ -63,7 +63,7 @@ class Alternatives:
 def alternatives(
     bound: Bound, automaton: RowAutomaton, letters: RowLetters, skip: Skipping
 ) -> Alternatives | None:
-    """None where all states are different."""
+    """The automaton with merged states; None if no states can be merged."""
     variables = bound.clause.variables()
     free = {name for name in variables if all(part.of_row for part in parts(bound, name))}
     present = np.flatnonzero(np.bincount(letters.numbers, minlength=len(letters.holds)))
@@ -78,7 +78,7 @@ def alternatives(
 
 
 def _alike(automaton: RowAutomaton, free: set[str], skip: Skipping) -> Iterator[list[int]]:
-    """States behind which the same may follow, in the order of preference."""
+    """Groups of states that the same may follow, in the order of preference."""
     groups: dict[object, list[int]] = {}
     for q, label in enumerate(automaton.labels):
         if label in free and automaton.rounds[q] is None:
@@ -88,7 +88,7 @@ def _alike(automaton: RowAutomaton, free: set[str], skip: Skipping) -> Iterator[
 
 
 def _are_apart(places: Sequence[int], together: set[int]) -> bool:
-    """Whether no row can be two of some variables, which are different ones."""
+    """Whether no row can be two of these variables, which are different ones."""
     mask = sum(1 << place for place in set(places))
     return len(set(places)) == len(places) and all(
         (holds & mask).bit_count() <= 1 for holds in together
@@ -96,7 +96,7 @@ def _are_apart(places: Sequence[int], together: set[int]) -> bool:
 
 
 def _stand_together(automaton: RowAutomaton, group: list[int]) -> bool:
-    """Whether, wherever one of some states may follow, all do, one behind the other."""
+    """Whether these states always come together among the moves of a state, one after the other."""
     for moves in (*automaton.moves, *automaton.begin):
         places = [at for at, move in enumerate(moves) if move in group]
         if places and (len(places) != len(group) or places[-1] - places[0] >= len(group)):
@@ -111,7 +111,7 @@ def _joined(
     skip: Skipping,
     groups: list[list[int]],
 ) -> Alternatives:
-    """The same with one state for each group: its first."""
+    """The automaton with one state for each group: its first."""
     first_of = {q: group[0] for group in groups for q in group}
     kept = [q for q in range(len(automaton)) if first_of.get(q, q) == q]
     numbers = {q: kept.index(first_of.get(q, q)) for q in range(len(automaton))}
@@ -150,7 +150,7 @@ def _joined(
 
 
 def _with_joint(holds: int, variables: tuple[str, ...], joint: dict[str, frozenset[str]]) -> int:
-    """What a letter allows, with a bit for each variable that stands for several."""
+    """The variables of a letter, with a bit for each variable that stands for several."""
     for place, of in enumerate(joint.values(), len(variables)):
         if any(holds >> variables.index(name) & 1 for name in of):
             holds |= 1 << place

@@ -1,6 +1,6 @@
 """Numbers that the kernels and their callers share."""
 
-# What ended a call.
+# Why a call ended.
 FINISHED = 0
 UNKNOWN_SET = 1
 OUTPUT_FULL = 2
@@ -10,7 +10,7 @@ TOO_MANY_RUNS = 5
 TOO_MANY_NODES = 6
 TOO_MUCH_WORK = 7
 
-# What a search has come to, as the places of `progress`: the partition, the row to go on at, how
+# How far a search has come, as the places of `progress`: the partition, the row to go on at, how
 # many matches and states of their rows were written, the letter or the row of an error, the set of
 # states that was met with that letter, and how many rows were read.
 PART = 0
@@ -28,8 +28,8 @@ NEXT_ROW = 1
 TO_FIRST = 2
 TO_LAST = 3
 
-# The columns of an update of slots: its kind, a slot, a size or a column of the table, and the slot
-# that goes with it.
+# The columns of an update of slots: its kind, a slot, a size or a column of the table, and a second
+# slot.
 UPDATE_KIND = 0
 UPDATE_SLOT = 1
 UPDATE_SIZE = 2
@@ -48,21 +48,21 @@ MAX_INT = 8
 MIN_FLOAT = 9
 MAX_FLOAT = 10
 NOTE_VALID = 11  # 1 once there is a value
-SPREAD = 12  # a mean, and behind it the sum of the squared distances from it
+SPREAD = 12  # a mean, followed by the sum of the squared distances from it
 TEXT_STEP = 13  # the state that a value of a column leads to, by a column of steps
 MOST_ROW = 14  # the first row that has the greatest value of a column
 LEAST_ROW = 15
 FIRST_VALID = 16  # the first row that has a value
-LAST_ROWS = 17  # the last row, and behind it how many there are one after the other, up to a size
-HEAD_ROWS = 18  # the first row, and the same
+LAST_ROWS = 17  # the last row, followed by the number of consecutive rows, up to a size
+HEAD_ROWS = 18  # the first row, followed by the same number
 
-# The columns of an operation: what it does, the register that it writes, and what it reads: a, b.
+# The columns of an operation: its kind, the register that it writes, and its operands a, b.
 OPERATION = 0
 WRITES = 1
 READS_A = 2
 READS_B = 3
 
-# What operations do.
+# The kinds of operations.
 AT_ROW = 0  # column a at the current row
 AT_SLOT = 1  # column a at the row in slot b
 AT_FIRST = 2  # column a at the b-th row of the match
@@ -97,8 +97,8 @@ MATCH_LENGTH = 30
 AVERAGE_INT = 31  # of the sum in slot a and the count in slot b
 AVERAGE_FLOAT = 32
 COPY = 33
-CHOOSE = 34  # b, if a is true; else what is there stays
-IF_KNOWN = 35  # a, if it is not null; else what is there stays
+CHOOSE = 34  # b, if a is true; else the register stays as it is
+IF_KNOWN = 35  # a, if it is not null; else the register stays as it is
 SIZE_INT = 36
 SIZE_FLOAT = 37
 GREATEST_INT = 38
@@ -118,8 +118,8 @@ MOST_REGISTERS = 256
 # Whether a condition holds for all rows of a block: 1, 0, or
 UNSURE = -1
 
-# The columns of a comparison of rows with what stays the same: the column of the table, how it is
-# compared, whether as a float, and the register of what it is compared with.
+# The columns of a comparison of rows with a constant value: the column of the table, how it is
+# compared, whether as a float, and the register of the value.
 COMPARED_COLUMN = 0
 COMPARED_HOW = 1
 COMPARED_AS_FLOAT = 2
@@ -131,7 +131,7 @@ MUST_FAIL = 0
 MUST_HOLD = 1
 COMPARISONS_END = 2
 
-# The columns of a total in a line: its slot, how the slot is read, and what is taken off it.
+# The columns of a total in a line: its slot, how the slot is read, and what is subtracted.
 TOTAL_SLOT = 0
 TOTAL_KIND = 1
 TOTAL_BEFORE = 2
@@ -141,13 +141,13 @@ PERCENTILE_COLUMN = 0
 NUMERATOR = 1
 DENOMINATOR = 2
 
-# The columns of a place where a run came to nothing; slots stand behind them.
+# The columns of a place where a run came to nothing; its slots follow them.
 DEAD_START = 0
 DEAD_ROW = 1
 DEAD_STATE = 2
 DEAD_SLOTS = 3
 
-# How a row is compared with what stays the same.
+# How a row is compared with a constant value.
 ROW_LESS = 0
 ROW_LESS_EQUAL = 1
 ROW_GREATER = 2
@@ -155,7 +155,7 @@ ROW_GREATER_EQUAL = 3
 ROW_EQUAL = 4
 ROW_NOT_EQUAL = 5
 
-# States in which a run may leap over blocks: the match goes on behind them, or may end there.
+# States in which a run may leap over blocks: the match goes on after them, or may end there.
 GOES_ON = 1
 MAY_END = 2
 BLOCK_BITS = 3

@@ -1,4 +1,4 @@
-"""Which way a clause is matched, and its matches."""
+"""Chooses how a clause is matched, and finds its matches."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from cereus.languages.match_recognize.match.times import window
 from cereus.limits import Limits
 
 MANY_STATES = 256
-"""States of which sets are slow to work out."""
+"""Sets of more states than this are slow to compute."""
 
 
 class Path(StrEnum):
-    """By what DEFINE asks for."""
+    """The ways to match a clause, by what DEFINE needs."""
 
     ROWS = "rows"
     SLOTS = "slots"
@@ -58,8 +58,8 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
 
 
 def _is_better_counted(bound: Bound, automaton: RowAutomaton) -> bool:
-    """Whether sets of states would be large, and rounds that are counted are few states, which do
-    not begin anew in an outer loop: there sets are few, and runs many."""
+    """Whether it is better to count rounds: sets of states would be large, and counted rounds are
+    few states that do not begin again in an outer loop (there sets are few, and runs many)."""
     size, pattern = len(automaton), bound.clause.pattern
     nested = any(
         isinstance(inner, tree.Quantified) and inner is not outer
@@ -71,15 +71,15 @@ def _is_better_counted(bound: Bound, automaton: RowAutomaton) -> bool:
 
 
 def _counts(bound: Bound, path: Path) -> bool:
-    """Whether rounds are counted: not where rows alone decide, which needs states only, nor where
-    a partial match says what it waits for, which depends on the round."""
+    """Whether rounds are counted. They are not where rows alone decide, which needs states only,
+    nor where a partial match reports what it waits for, which depends on the round."""
     within = bound.clause.within
     return path is not Path.ROWS and not (within is not None and within.timeouts)
 
 
 class Finder:
-    """Finds the matches of a clause in rows, piece by piece; what does not depend on the rows is
-    made once. What it does is counted in `costs`."""
+    """Finds the matches of a clause in rows, piece by piece. Everything that does not depend on the
+    rows is made once. The work is counted in `costs`."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Finder:
         return joined(self.chunks(rows, streams))
 
     def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
-        """The same, some at a time: their arrays are used again for the next ones."""
+        """The matches, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
         self.costs.kept += len(rows)
         self.costs.tests += len(self.row_conditions.truths) * len(rows)

@@ -30,13 +30,13 @@ from cereus.languages.match_recognize.match.sorting import (
 MOST_LETTERS = 1 << 16
 FEW_BITS, MOST_BITS = 8, 16
 LARGE = 2 * BLOCK
-"""Rows that are still read all at once."""
+"""Up to this many rows are read all at once."""
 
 
 @dataclass(frozen=True)
 class RowLetters:
-    """`numbers[row]` is the row's letter; `holds[letter]` the variables whose conditions of the
-    row hold there, as a mask over the variables in their order."""
+    """The letters of rows: `numbers[row]` is the row's letter; `holds[letter]` are the variables
+    whose conditions of the row hold there, as a mask over the variables in their order."""
 
     numbers: npt.NDArray[np.uint16]
     holds: list[int]
@@ -44,9 +44,9 @@ class RowLetters:
 
 @dataclass(frozen=True)
 class RowConditions:
-    """What the conditions ask of single rows, each question once: `truths[n]` is a conjunction,
-    `names[n]` what it is known by, and `meaning[n]` the variables that it decides; of those in
-    `always` nothing is asked."""
+    """The conditions on single rows, without repetitions: `truths[n]` is a conjunction, `names[n]`
+    its name, and `meaning[n]` the variables that it decides. The variables in `always` have no
+    condition."""
 
     truths: tuple[tuple[Part, ...], ...]
     names: tuple[str, ...]
@@ -70,7 +70,7 @@ class RowConditions:
 
 
 def row_conditions(bound: Bound) -> RowConditions:
-    """What the variables ask of single rows, or of rows at a constant distance."""
+    """The conditions of the variables on single rows, or on rows at a constant distance."""
     return bound.once("row conditions", lambda: _row_conditions(bound))
 
 
@@ -104,7 +104,7 @@ def letters(bound: Bound, rows: SortedRows, of: RowConditions | None = None) -> 
 def _known_bits(
     of: RowConditions, rows: SortedRows, known: dict[str, npt.NDArray[np.bool_]]
 ) -> npt.NDArray[np.uint16]:
-    """The same, where other clauses read these rows: no truth is computed twice."""
+    """Like `_bits`, where other clauses read the same rows: no truth is computed twice."""
     new = [n for n, name in enumerate(of.names) if name not in known]
     if new:
         bits = _bits(replace(of, truths=tuple(of.truths[n] for n in new)), rows)
@@ -116,7 +116,8 @@ def _known_bits(
 
 
 def _bits(of: RowConditions, rows: SortedRows) -> npt.NDArray[np.uint16]:
-    """A bit for every truth. Many rows are read in blocks, whose columns stay in the cache."""
+    """A bit for every truth. If there are many rows, they are read in blocks, whose columns stay in
+    the cache."""
     if len(rows) <= LARGE:
         return _bits_of(of, rows)
     if rows.rows is not None:  # blocks are cut from columns in order
@@ -147,8 +148,8 @@ def _meant(letter: int, meaning: Sequence[int]) -> int:
 
 
 def _numbered(wide: npt.NDArray[np.uint16], bits: int) -> tuple[npt.NDArray[np.uint16], list[int]]:
-    """One number per row for the truths of it, and what each number stands for. Of few truths
-    every combination has its number, whatever the rows are."""
+    """One number per row for its truths, and the truths that each number stands for. With few
+    truths every combination has a number, whatever the rows are."""
     if bits <= FEW_BITS:
         return wide, list(range(1 << bits))
     present = np.flatnonzero(np.bincount(wide, minlength=1 << bits))
@@ -251,7 +252,7 @@ def _moved(data: Any, shift: int) -> Any:
 
 
 def _inside(bounds: npt.NDArray[np.int64], shift: int) -> npt.NDArray[np.bool_]:
-    """Which rows have a row `shift` further on in their partition."""
+    """Which rows have a row of their partition `shift` further on."""
     length, size = int(bounds[-1]), abs(shift)
     inside = np.ones(length, np.bool_)
     if size > 16:

@@ -1,4 +1,4 @@
-"""Matches, and what all ways of finding them share."""
+"""Matches, and the common part of all ways of finding them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ SKIPS = {
 
 @dataclass(frozen=True)
 class RowMatches:
-    """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and
-    the states of its rows are states[offsets[m] : offsets[m + 1]]. Those in `timed_out` are
-    partial matches that their window ended; None if there are no such.
+    """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and the
+    states of its rows are states[offsets[m] : offsets[m + 1]]. Those in `timed_out` are partial
+    matches whose window ended; None if there are none.
 
-    States are kept as they were written: `stretches` are the states of so many rows each as
-    `lengths` says (None: of one), and `restore` makes of them those of the clause. Long matches
-    that overlap have many rows, and few measures ask for their states."""
+    States are kept as they were written: `stretches` are states of as many rows as `lengths` says
+    (None: of one row each), and `restore` turns them into those of the clause. Long matches that
+    overlap have many rows, and few measures need their states.
+    """
 
     starts: Ints
     ends: Ints
@@ -59,7 +60,7 @@ class RowMatches:
         return len(self.starts)
 
     def in_parts(self, rows: int) -> Iterator[RowMatches]:
-        """The same matches, some at a time: of so many rows together, or one match."""
+        """The same matches, some at a time: of about this many rows together, or one match."""
         offsets = self.offsets
         stretches = offsets
         if self.lengths is not None:
@@ -85,7 +86,7 @@ class RowMatches:
         )
 
     def copied(self) -> RowMatches:
-        """In arrays of its own."""
+        """A copy with its own arrays."""
         lengths = None if self.lengths is None else self.lengths.copy()
         stretches = self.stretches.copy()
         return replace(
@@ -128,7 +129,7 @@ def state_masks(
 
 
 MOST_MATCHES = 1 << 17
-"""Matches that are found before they are looked at."""
+"""The most matches that are found before they are passed on."""
 
 
 class Output:
@@ -137,8 +138,8 @@ class Output:
     def __init__(
         self, rows: int, largest: int, timeouts: bool = False, stretches: bool = False
     ) -> None:
-        """For a table of so many rows, and of so many in its largest partition. With `stretches`,
-        states are written with how many rows they are of."""
+        """Arrays for a table of `rows` rows, with `largest` rows in its largest partition. With
+        `stretches`, each state is written with the number of its rows."""
         size = max(min(rows, MOST_MATCHES), 1)
         self.largest = largest
         self.starts = empty(size, np.int64)
@@ -151,11 +152,11 @@ class Output:
         self.progress[codes.ROW] = -1
 
     def empty(self) -> None:
-        """Begin anew, once what was found has been read."""
+        """Begin again, once the matches have been read."""
         self.progress[[codes.MATCHES, codes.WRITTEN]] = 0
 
     def matches(self) -> RowMatches:
-        """What was written so far, in the arrays of this object."""
+        """The matches that were written so far, in the arrays of this object."""
         matches, written = self.progress[[codes.MATCHES, codes.WRITTEN]].tolist()
         timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
         return RowMatches(
@@ -201,7 +202,7 @@ def refuse_skip(result: int, variable: str | None) -> None:
 
 
 def readable(masks: list[int], size: int) -> npt.NDArray[np.uint8]:
-    """Whether a row of a letter can be read by a state."""
+    """Which states can read a row of each letter."""
     return np.array([[mask >> q & 1 for q in range(size)] for mask in masks], np.uint8).reshape(
         len(masks), size
     )

@@ -1,4 +1,4 @@
-"""What the conditions of DEFINE ask for, and so how they are matched.
+"""Finds out what the conditions of DEFINE need, and so how they are matched.
 
 A condition is a conjunction. A part of it that reads only the row at hand, or rows at a constant
 distance from it, is *of the row*: its truth is a column that is computed ahead. Any other part
@@ -49,8 +49,8 @@ def _parts(bound: Bound, variable: str) -> tuple[Part, ...]:
 
 
 def is_of_row(leaf: Leaf) -> bool:
-    """Whether a leaf is read from the row at hand, or at a constant distance from it. The
-    variable of such a place has been left out."""
+    """Whether a leaf is read from the row at hand, or from a row at a constant distance. The
+    variable of such a place has been removed."""
     if not isinstance(leaf, values.At) or leaf.place != values.Place(shift=leaf.place.shift):
         return False
     return not ({LABEL, NUMBER} & names_in(leaf.argument))
@@ -83,8 +83,8 @@ def _used(expression: ex.Expression, leaves: tuple[Leaf, ...]) -> dict[str, Leaf
 
 
 def _specialised(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
-    """The row at hand already counts as the variable: the last row of it, and of every subset
-    that has it, is this row, and CLASSIFIER() is its name."""
+    """The condition where the row at hand already counts as the variable: the last row of it, and
+    of every subset that has it, is this row, and CLASSIFIER() is its name."""
 
     def of_leaf(leaf: Leaf) -> Leaf:
         if not isinstance(leaf, values.At):

@@ -1,4 +1,4 @@
-"""Which rows belong together: PARTITION BY. The rows are read in ranges, which threads may do."""
+"""Splits rows by PARTITION BY. The rows are read in ranges, so that threads can share the work."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from cereus.languages.match_recognize.match.rows.rows_kernel import count_codes,
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Indices = Codes | Ints
-"""Of rows; 32 bits where that is enough."""
+"""Indices of rows; 32 bits where that is enough."""
 
 LEAST = 1 << 15
-"""Rows of a range."""
+"""The least rows of a range."""
 
 
 def by_code(codes: Codes, spread: Spread = ALONE) -> tuple[Indices, Ints]:
-    """The rows by their codes, those of one code as they came, and where those of each code begin;
-    codes without rows are left out."""
+    """The rows sorted by code (stable), and where those of each code begin; codes without rows are
+    left out."""
     if len(codes) >= 1 << 31:
         order = np.argsort(codes, kind="stable")
         changes = np.flatnonzero(np.diff(codes[order])) + 1
@@ -75,7 +75,8 @@ def _code(column: pa.Array, spread: Spread) -> tuple[Codes, int]:
 
 
 def _encoded(column: pa.Array, spread: Spread) -> tuple[Codes, int]:
-    """Numbers in the order in which values first come. Every range has numbers of its own first."""
+    """Numbers for values in the order in which they first come. Every range first numbers its own
+    values."""
     ranges = cuts(len(column), spread.threads, LEAST)
     parts = [column.slice(begin, end - begin) for begin, end in ranges]
     encoded = spread.map(lambda part: part.dictionary_encode(null_encoding="encode"), parts)
@@ -95,7 +96,7 @@ def _encoded(column: pa.Array, spread: Spread) -> tuple[Codes, int]:
 
 
 def _small_numbers(column: pa.Array) -> tuple[Codes, int] | None:
-    """Whole numbers that lie close together are their own codes, which no table has to give."""
+    """Whole numbers that are close together, as their own codes, without a table."""
     if not pa.types.is_integer(column.type) or column.null_count or not len(column):
         return None
     numbers = column.to_numpy(zero_copy_only=False)

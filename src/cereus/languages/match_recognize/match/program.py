@@ -1,7 +1,7 @@
 """A pattern as an automaton whose moves are ordered by preference.
 
 A state reads one row as one variable. `moves[q]` lists what may follow it, the preferred first: a
-state, or DONE. Rounds of a quantifier are copied, `x+` is its body and then the fork, and no point
+state, or DONE. Rounds of a quantifier are copied; `x+` is its body followed by the fork. No point
 of the pattern is passed twice at one row, so that rounds which read nothing end.
 
 Many rounds of one variable, `x{2,1000}`, may be counted instead (`counting`): they are one state,
@@ -19,30 +19,30 @@ from cereus.languages.match_recognize import tree
 
 DONE = -2
 MOST_POINTS = 30_000
-"""Points of a pattern with all rounds copied; states are numbered in 16 bits."""
+"""The most points of a pattern with all rounds copied; states are numbered in 16 bits."""
 MOST_STEPS = 2_000_000
-"""Points that are passed between one row and the next, from all rows: many optional parts in a row
-may each be followed by all behind them."""
+"""The most points that are passed between one row and the next, over all rows: many optional parts
+in a row may each be followed by all later ones."""
 MOST_COPIES = 12
-"""Rounds of a variable that are copied where they could be counted."""
+"""Up to this many rounds of a variable are copied where they could be counted."""
 
 
 @dataclass(frozen=True)
 class Rounds:
     """Rows that a state reads one after the other: at least `low`, at most `high` (None: any
-    number). Another round is its first move; its last one, if `reluctant`."""
+    number). Another round is its first move; with `reluctant`, its last one."""
 
     low: int
     high: int | None
     reluctant: bool
 
     def next(self, rounds: int) -> int:
-        """The number of the round behind this one. Where there is no end, all behind the least
-        are alike."""
+        """The number of the next round. Without an upper bound, all rounds after the lower bound
+        have one number."""
         return min(rounds, self.low) + 1 if self.high is None else rounds + 1
 
     def may_follow(self, rounds: int, *, again: bool) -> bool:
-        """Whether another round, or what comes behind the state, may follow a round."""
+        """Whether another round (`again`), or the next part of the pattern, may follow a round."""
         if again:
             return self.high is None or rounds < self.high
         return rounds >= self.low
@@ -69,14 +69,14 @@ class RowAutomaton:
         return len(self.labels)
 
     def again(self, state: int) -> int:
-        """Which move of a state that is counted is another round."""
+        """Which move of a counted state is another round."""
         rounds = self.rounds[state]
         assert rounds is not None
         return len(self.moves[state]) - 1 if rounds.reluctant else 0
 
     def lie_together(self, states: Set[int]) -> bool:
-        """Whether rows of these states lie one behind the other: they are not come back to once
-        they are left."""
+        """Whether the rows of these states are consecutive: a run does not come back to them after
+        it has left them."""
         behind = {move for q in states for move in self.moves[q]} - states - {DONE}
         pending = list(behind)
         while pending:
@@ -107,12 +107,12 @@ _Point = _Row | _Fork | _Anchor
 
 
 def automaton(pattern: tree.Pattern) -> RowAutomaton:
-    """All rounds are copied."""
+    """The automaton of a pattern with all rounds copied."""
     return _automaton(_Points(counts=False).built(pattern))
 
 
 def counting(pattern: tree.Pattern) -> RowAutomaton:
-    """Many rounds of one variable are counted."""
+    """The automaton of a pattern in which many rounds of one variable are counted."""
     return _automaton(_Points(counts=True).built(pattern))
 
 
@@ -126,7 +126,7 @@ def _automaton(points: list[_Point]) -> RowAutomaton:
         return tuple(DONE if each == len(points) else numbers[each] for each in reached)
 
     def behind(at: int) -> tuple[int, ...]:
-        """The moves of a row."""
+        """The moves after the row at a point."""
         point = points[at]
         assert isinstance(point, _Row)
         if point.rounds is None:
@@ -146,14 +146,14 @@ def _automaton(points: list[_Point]) -> RowAutomaton:
 
 
 class _Walk:
-    """Finds what follows points, in so many steps at most."""
+    """Finds what follows points, in a limited number of steps."""
 
     def __init__(self, points: Sequence[_Point]) -> None:
         self.points = points
         self.steps = 0
 
     def reached(self, at: int, first: bool, last: bool) -> list[int]:
-        """The rows (and the end, `len(points)`) that can come next, the preferred first. Behind the
+        """The rows (and the end, `len(points)`) that can come next, the preferred first. After the
         end of the pattern nothing less preferred counts."""
         reached: list[int] = []
         entered: set[int] = set()
@@ -245,11 +245,11 @@ class _Points:
             self.points[jump] = _Fork((len(self.points),))
 
     def permuted(self, parts: Sequence[tree.Pattern]) -> None:
-        """Each part once, in any order, orders preferred as they would stand in a dictionary.
+        """Each part once, in any order; orders are preferred as in a dictionary.
 
-        What may follow depends on which parts have been read, not on their order: a fork for each
-        set of them, and a copy of each part behind each fork that lacks it, are enough. No part may
-        have choices of its own: all of them, in one order, come before the next order.
+        What may follow depends on which parts have been read, not on their order. So a fork for
+        each set of them, and a copy of each part after each fork that lacks it, are enough. No part
+        may have choices of its own: all of them, in one order, come before the next order.
         """
         every = range(len(parts))
         forks: dict[frozenset[int], int] = {}
@@ -302,7 +302,7 @@ class _Points:
             self.fork(entry, begin, node.reluctant)
 
     def fork(self, at: int, into: int, reluctant: bool) -> None:
-        """At a fork: another round, or past everything so far."""
+        """Fork to another round, or past everything so far."""
         past = len(self.points)
         self.points[at] = _Fork((past, into) if reluctant else (into, past))
 

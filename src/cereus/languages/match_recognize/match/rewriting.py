@@ -1,10 +1,10 @@
-"""What conditions ask of lists, of CLASSIFIER() and of MATCH_NUMBER(), in words that the compiled
+"""Rewrites conditions on lists, CLASSIFIER() and MATCH_NUMBER() into operations that the compiled
 kernel knows.
 
 `cardinality(array_agg(a.x))` is a count, `array_agg(a.x)[2]` the second row of a, the greatest
-`CLASSIFIER()` the last of the names that rows have been mapped to, and a sum of `MATCH_NUMBER()` so
-many times that number. A text is NULL where nothing can be said of it. What is not here stays as it
-is, and is searched in Python.
+`CLASSIFIER()` the last of the names that rows have been mapped to, and a sum of `MATCH_NUMBER()` is
+that number times a count. A condition that is not rewritten stays as it is, and is searched in
+Python.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Formula, Leaf, attribute
 
 MOST_CASES = 64
-"""Of so many cases a condition may consist: each has the condition once more."""
+"""The most cases of a condition: each case repeats the condition."""
 MOST_NAMES = 16
-"""Variables, at most, among which the greatest or the least name is told by cases."""
+"""The most variables among which the greatest or the least name is found by cases."""
 
 
 def rewritten(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
-    """The same condition of a variable, with leaves that the kernel computes where it can be."""
+    """The condition of a variable, with leaves that the kernel computes wherever that is
+    possible."""
     return _Rewriting(clause, formula, variable).formula_of_slots()
 
 
@@ -35,7 +36,7 @@ def is_text(leaf: Leaf) -> bool:
 
 
 def is_distinct(leaf: Leaf) -> bool:
-    """Whether a leaf is how many different values there are."""
+    """Whether a leaf is the number of different values."""
     if not isinstance(leaf, values.Over) or leaf.function != "array_agg":
         return False
     return [then.function for then in leaf.then] == ["array_distinct", "cardinality"]
@@ -57,7 +58,7 @@ class _Rewriting:
         return attribute(self.leaves.setdefault(leaf, len(self.leaves)))
 
     def leaf(self, name: str) -> Leaf:
-        """A leaf of the formula as it was."""
+        """A leaf of the original formula."""
         return self.formula.leaves[int(name)]
 
     def replaced(self, node: ex.Expression) -> ex.Expression:
@@ -70,7 +71,7 @@ class _Rewriting:
         return ex.rebuild(node, self.replaced)
 
     def computed(self, leaf: Leaf) -> ex.Expression | None:
-        """A leaf by others; None where it stays as it is."""
+        """A leaf expressed by others; None if it stays as it is."""
         if not isinstance(leaf, values.Over) or leaf.argument is None:
             return None
         if leaf.function == "array_agg" and len(leaf.then) == 1:
@@ -82,7 +83,7 @@ class _Rewriting:
     def taken(
         self, leaf: values.Over, argument: ex.Expression, then: values.Then
     ) -> ex.Expression | None:
-        """What is taken out of the list of all values."""
+        """The value that is taken out of the list of all values."""
         match then.function, then.given:
             case "cardinality", ():
                 return self.if_any(leaf, self.count(leaf))
@@ -106,23 +107,24 @@ class _Rewriting:
         return None
 
     def count(self, leaf: values.Over) -> ex.Expression:
-        """How many rows an aggregate is over."""
+        """The number of rows of an aggregate."""
         return self.placed(values.Over("count", None, leaf.variable))
 
     def if_any(self, leaf: values.Over, value: ex.Expression) -> ex.Expression:
-        """A value, or NULL where an aggregate is over no rows."""
+        """A value, or NULL if an aggregate has no rows."""
         if leaf.variable is None or self.variable in self.clause.members(leaf.variable):
             return value
         return ex.Case(((self.is_mapped(leaf.variable), value),), ex.Literal(None))
 
     def is_mapped(self, variable: str) -> ex.Expression:
-        """Whether a row has been mapped to a variable. A count would keep runs apart that differ in
-        nothing else."""
+        """Whether a row has been mapped to a variable. It is not a count, which would keep runs
+        apart that differ in nothing else."""
         return ex.Not(ex.IsNull(self.placed(values.Over("max", ex.Literal(1), variable))))
 
     def by_cases(self, expression: ex.Expression) -> ex.Expression:
-        """A condition in which the greatest or the least CLASSIFIER() is told by cases: for each
-        name, from the best on, what is asked where a row has it. Conjuncts stay apart."""
+        """A condition in which the greatest or the least CLASSIFIER() is replaced by cases: for
+        each name, from the best on, the condition with that name, if a row has it. Conjuncts stay
+        separate."""
         if isinstance(expression, ex.And):
             return ex.And(tuple(map(self.by_cases, expression.operands)), span=expression.span)
         named = {
@@ -139,7 +141,7 @@ class _Rewriting:
     def cases(
         self, expression: ex.Expression, leaf: ex.Attribute, names: list[str]
     ) -> ex.Expression:
-        """The row at hand has the name of the variable, so that no later one counts."""
+        """The cases. The row at hand has the name of the variable, so later names need no case."""
         has_name = self.variable in names
         if has_name:
             names = names[: names.index(self.variable)]
@@ -151,7 +153,8 @@ class _Rewriting:
         return ex.Case(branches, last) if branches else last
 
     def names(self, leaf: Leaf) -> list[str] | None:
-        """The names among which a leaf is the first that a row has; None if it is no such leaf."""
+        """The names among which a leaf is the first that a row has; None if it is not such a
+        leaf."""
         if not isinstance(leaf, values.Over) or leaf.argument != ex.Attribute((LABEL,)):
             return None
         if leaf.function not in ("min", "max") or leaf.then:

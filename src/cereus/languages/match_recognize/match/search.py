@@ -1,9 +1,9 @@
-"""The last way to match: conditions that neither letters nor slots can hold.
+"""The last way to match, for conditions that neither letters nor slots can hold.
 
-Runs are tried one after another in order of preference, and every condition is computed for its
-run alone. A run that comes to a state at a row with the same memory as an earlier one is not tried
-again: what conditions can still ask of it is the same, and the earlier one led to no match. Where
-memories differ without end this takes long: it stops at a limit.
+Runs are tried one after another in order of preference, and every condition is computed for its run
+alone. A run that comes to a state at a row with the same memory as an earlier one is not tried
+again: later conditions read the same from it, and the earlier one led to no match. Where memories
+always differ this takes long: it stops at a limit.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from cereus.limits import Limits
 
 PENDING = "pending"
 LOOK_EVERY = 1 << 10
-"""After so many rows that runs have when they are tried, or conditions that these are put to, it is
-seen whether somebody still waits: about as much work as the compiled kernels do in between."""
+"""Check for interrupts after this many rows of tried runs, or evaluated conditions: about as much
+work as the compiled kernels do in between."""
 AT_ONCE = 128
-"""Matches that are searched for at once."""
+"""The number of matches that are searched for at once."""
 DECIDING = frozenset(("count", "count_if", "min", "max", "bool_and", "bool_or", "arbitrary"))
-"""Aggregates whose value so far, with the rows to come, gives their later values."""
+"""Aggregates whose later values follow from their value so far and the later rows."""
 
 
 class Searcher:
@@ -84,8 +84,7 @@ class Searcher:
         )
 
     def find(self, streams: RunStreams, skip: Skipping) -> Iterator[RowMatches]:
-        """The matches of all partitions, some at a time: whoever looks may soon have seen
-        enough."""
+        """The matches of all partitions, some at a time: the reader may soon have seen enough."""
         every = (
             match
             for part in range(len(streams.lows))
@@ -107,7 +106,7 @@ class Searcher:
         self, streams: RunStreams, part: int, skip: Skipping
     ) -> Iterator[tuple[int, list[int], bool]]:
         """The matches of one partition, and whether each timed out; its place in `streams` is
-        carried on."""
+        updated."""
         while streams.resume[part] < streams.highs[part]:
             row = int(streams.resume[part])
             path = self.attempt(streams, part, row)
@@ -125,7 +124,7 @@ class Searcher:
             yield row, path, False
 
     def attempt(self, streams: RunStreams, part: int, start: int) -> list[int] | str | None:
-        """The states of the preferred match at a row. PENDING if rows to come decide."""
+        """The states of the preferred match at a row. PENDING if later rows decide."""
         high = int(streams.highs[part])
         first = start == streams.lows[part] and not streams.begun[part]
         number = int(streams.numbers[part]) + 1
@@ -189,7 +188,8 @@ class Searcher:
         return counted is None or counted.may_follow(rounds, again=False)
 
     def wait(self, path: list[int]) -> None:
-        """A run waits for a row while its window ends: the most preferred one is remembered."""
+        """Remember a run that waits for a row when its window ends, if it is the most preferred
+        one."""
         if self.timeouts and not self.waiting:
             self.waiting = list(path)
 
@@ -199,7 +199,7 @@ class Searcher:
         return int(self.times[row]) - int(self.times[start]) >= self.length
 
     def over(self, streams: RunStreams, part: int, start: int) -> bool:
-        """Whether no row to come can be in the window of a start."""
+        """Whether no later row can be in the window of a start."""
         if self.times is None or streams.horizon - int(self.times[start]) < self.length:
             return False
         high = int(streams.highs[part])
@@ -230,12 +230,12 @@ class Searcher:
             )
 
     def memory(self, path: list[int], start: int, number: int) -> str:
-        """What the conditions of rows to come can ask of a run."""
+        """The part of a run that conditions on later rows can read."""
         labels = [self.automaton.labels[state] for state in path]
         return repr([self.remembered(leaf, labels, start, number) for leaf in self._leaves])
 
     def remembered(self, leaf: Leaf, labels: list[str], start: int, number: int) -> Any:
-        """What a leaf says of a run now and later: two runs that agree in it agree for good, if
+        """What a leaf reads from a run, now and later: two runs that agree in it always agree if
         the same rows follow."""
         if isinstance(leaf, values.Number):
             return None
@@ -323,7 +323,7 @@ class Searcher:
 
 
 def _compared(value: Any) -> Any:
-    """Of lists and maps conditions only ask whether they are null."""
+    """A value for comparison. Conditions only test whether lists and maps are null."""
     return True if isinstance(value, list | dict) else value
 
 
@@ -342,7 +342,7 @@ def _skipped(skip: Skipping, start: int, path: list[int]) -> int:
 
 
 def _sum(numbers: list[Any]) -> Any:
-    """The sum; of integers that 64 bits cannot hold, NULL, as everywhere."""
+    """The sum; NULL for integers if it does not fit 64 bits, as everywhere."""
     total = sum(numbers)
     return total if not isinstance(total, int) or fits(total) else None
 
@@ -390,7 +390,7 @@ def _taken(over: values.Over, columns: list[list[Any]]) -> Any:
 
 
 def _by(function: str, cells: list[Any], compared: list[Any]) -> Any:
-    """The value of the row where another is greatest or least; of several, the first."""
+    """The value of the row where another value is greatest or least; of several rows, the first."""
     rows = [row for row, other in enumerate(compared) if other is not None and other == other]
     if not rows:
         return None

@@ -1,9 +1,9 @@
-"""The rows of a table by partition, each in the order of ORDER BY.
+"""Sorts the rows of a table by partition, each in the order of ORDER BY.
 
-Ties keep the order in which the rows came. Nothing is moved where the rows already lie as they
-should, which is looked at first: a sort of ten million rows takes longer than all the rest. What
-follows goes piece by piece, so that the arrays of one piece stay in the cache, and their memory is
-used again for the next: fresh pages cost more than what is computed in them.
+Ties keep the order in which the rows came. Nothing is moved if the rows are already in order, which
+is checked first: a sort of ten million rows takes longer than all the rest. The rest goes piece by
+piece, so that the arrays of one piece stay in the cache, and their memory is used again for the
+next: page faults cost more than what is computed in them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.partitions import Indices, Ints, by_code, codes_of
 
 PIECE = 1 << 18
-"""Rows of a piece, unless a partition alone has more."""
+"""The rows of a piece, unless a partition alone has more."""
 BLOCK = 1 << 16
-"""Rows that are looked at together where one answer is asked of all."""
+"""The number of rows that are looked at together where one answer is needed for all."""
 WORTH = 8
-"""A column is put in order as a whole where one in so many of its values is read."""
+"""A column is sorted as a whole if at least one in this many of its values is read."""
 
 
 class SortedRows:
@@ -43,7 +43,7 @@ class SortedRows:
         self.table = without_views(table)
         self._columns: dict[str, pa.Array] = {}
         self.truths: dict[str, npt.NDArray[np.bool_]] | None = None
-        """What conditions of the rows say of each, where other clauses ask the same."""
+        """The truths of conditions on each row, where other clauses have the same conditions."""
         self.rows: Indices | None = None
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
@@ -67,7 +67,7 @@ class SortedRows:
         return int(self.bounds[-1])
 
     def pieces(self, size: int | None = None) -> Iterator[SortedRows]:
-        """Whole partitions of about so many rows together, one after the other."""
+        """Whole partitions of about `size` rows together, one after the other."""
         size = PIECE if size is None else size
         begin = 0
         while begin < len(self.bounds) - 1:
@@ -108,8 +108,8 @@ class SortedRows:
         self._columns = {}
 
     def _is_in_order(self, order: Sequence[tree.Order]) -> bool:
-        """Whether the rows lie in order as a whole, or, where that is quick to see, in each
-        partition: as a table sorted by its keys does."""
+        """Whether the rows are in order as a whole, or, where that is quick to see, in each
+        partition: a table sorted by its keys is."""
         keys = _order_keys(self.table, order)
         if not keys or len(self) < 2 or _is_sorted(keys):
             return True
@@ -173,8 +173,9 @@ class SortedRows:
 
 
 class KnownPieces:
-    """Sorted rows in pieces, for one clause after the other: each reads the columns that it needs,
-    and what was put in order, or asked of every row, for one of them is there for the others."""
+    """Sorted rows in pieces, for one clause after the other. Each clause reads the columns that it
+    needs; columns that were sorted, and conditions that were evaluated, for one of them are there
+    for the others."""
 
     def __init__(self, pieces: Iterable[SortedRows]) -> None:
         self._pieces = list(pieces)
@@ -193,7 +194,8 @@ class KnownPieces:
 
 
 def without_views(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
-    """Texts and bytes as views become plain ones: Arrow cannot sort or take views yet."""
+    """The table with plain texts and bytes instead of views: Arrow cannot sort or take views
+    yet."""
     for place, field in enumerate(table.schema):
         plain = plain_type(field.type)
         if plain is not field.type:
@@ -218,7 +220,7 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
-    """The rows in the order of ORDER BY; None where they are."""
+    """The rows in the order of ORDER BY; None if they are in that order."""
     keys = _order_keys(without_views(table), order)
     if not keys or table.num_rows < 2 or _is_sorted(keys):
         return None
@@ -254,8 +256,8 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]], bounds: Ints | None = None) -> bool:
-    """Whether the rows are in order already, as far as that is quick to see; with `bounds`, those
-    of each partition."""
+    """Whether the rows are in order, as far as that is quick to see; with `bounds`, those of each
+    partition."""
     tied: Any = None
     if bounds is not None and len(bounds) > 2:
         tied = np.ones(int(bounds[-1]) - 1, np.bool_)

@@ -37,7 +37,7 @@ def times(bound: Bound, data: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def deadlines(bound: Bound, starts: pa.Array, unit: str | None = None) -> pa.Array:
-    """Where the windows of matches end that begin at these times."""
+    """Where the windows of matches that begin at these times end."""
     within = bound.clause.within
     assert within is not None
     if pa.types.is_integer(starts.type):
@@ -51,8 +51,8 @@ def deadlines(bound: Bound, starts: pa.Array, unit: str | None = None) -> pa.Arr
 
 
 def length(bound: Bound, unit: str | None = None) -> int:
-    """The window in units of the time column. A match shorter than it by less than a unit counts,
-    so fractions are rounded up."""
+    """The window in units of the time column. Fractions are rounded up: a match that is shorter
+    than the window by less than a unit counts."""
     within = bound.clause.within
     assert within is not None
     name = bound.order[0].path[0]

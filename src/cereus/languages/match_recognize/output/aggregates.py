@@ -1,6 +1,6 @@
-"""Aggregates of matches. Where one value is emitted for each match, its rows are reduced where
-they are; else the rows are ranges of an array. The ranges of one match begin at the same place, and
-those of different matches do not overlap, so a running aggregate is a scan."""
+"""Aggregates of matches. If one value is emitted for each match, its rows are reduced in place;
+else the rows are ranges of an array. The ranges of one match begin at the same place, and those of
+different matches do not overlap, so a running aggregate is a scan."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.memory import empty
+from cereus.engine.ranges import ranges
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow
 from cereus.expr.python.aggregates import percentile
@@ -40,7 +41,7 @@ SPREADS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 ONE_VALUE = frozenset(
     ("count", "count_if", "bool_and", "bool_or", "sum", "avg", "min", "max", *SPREADS)
 )
-"""Aggregates that one pass over the rows of a match gives."""
+"""Aggregates that one pass over the rows of a match computes."""
 EVERY_ROW = np.zeros(0, np.uint8)
 """The kernel's mark for a column without nulls."""
 
@@ -122,7 +123,7 @@ class Segments:
         return self.sums(valid.astype(np.int64))
 
     def sums(self, numbers: Ints) -> Ints:
-        """Differences of one running sum."""
+        """Sums of whole numbers as differences of one running sum."""
         total = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(numbers, out=total[1:])
         return np.where(self.empty, 0, total[self.high] - total[self.low])
@@ -148,7 +149,7 @@ def aggregated(
     segments: Segments,
     then: Sequence[Then] = (),
 ) -> pa.Array:
-    """The aggregate of each range; null where no value is."""
+    """The aggregate of each range; null for a range without values."""
     data, *more = map(_decoded, arguments)
     if function in ONE_VALUE:
         return reduced(function, data, segments)
@@ -167,7 +168,7 @@ def aggregated(
 
 
 def reduced(function: str, data: pa.Array, by: Reducer) -> pa.Array:
-    """One of `ONE_VALUE`, null where no value is."""
+    """One of `ONE_VALUE`; null without values."""
     data = _decoded(data)
     valid = _valid(data) if data.null_count else None
     match function:
@@ -241,19 +242,19 @@ def _sums(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.
 
 
 def _all_fit(numbers: npt.NDArray[Any], counts: Ints) -> bool:
-    """Whether 64 bits hold the sum of any values, of as many as there are at most."""
+    """Whether 64 bits hold the sum of any of the values, at most as many as there are."""
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
     return largest * int(counts.max(initial=0)) < 2**63
 
 
 def _overflows(data: pa.Array, sums: Ints, valid: Bools | None, by: Reducer) -> Floats:
-    """How many times 2**64 is missing in sums modulo 2**64. Sums of floats tell, since they are not
-    wrong by as much as half of that."""
+    """How many times 2**64 is missing in sums modulo 2**64. Sums of floats tell, since their error
+    is less than half of that."""
     return np.rint((by.floats(_floats(data), valid, functions.SUM) - sums) / 2.0**64)
 
 
 def _averages(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
-    """Of whole numbers, of their exact sums."""
+    """Averages; those of whole numbers are computed from exact sums."""
     numbers = _integers(data)
     if numbers is None:
         total = by.floats(_floats(data), valid, functions.SUM)
@@ -287,7 +288,7 @@ def _extremes(data: pa.Array, valid: Bools | None, by: Reducer, function: str) -
 
 
 def _ranks(data: pa.Array) -> tuple[pa.Array, Ints]:
-    """The distinct values in their order, and the place of each value among them."""
+    """The distinct values in order, and the rank of each value."""
     if pa.types.is_floating(data.type):
         data = pc.add(data, pa.scalar(0, data.type))  # -0.0 is 0.0
     distinct = pc.unique(data.drop_null())
@@ -297,7 +298,7 @@ def _ranks(data: pa.Array) -> tuple[pa.Array, Ints]:
 
 
 def _by(data: pa.Array, compared: pa.Array, segments: Segments, function: str) -> pa.Array:
-    """The value of the row where another is greatest or least; of several, the first."""
+    """The value of the row where another value is greatest or least; of several rows, the first."""
     _, ranks = _ranks(compared)
     size, rows = len(ranks), np.arange(len(ranks))
     highest = function == "max_by"
@@ -343,8 +344,8 @@ def _first_known(data: pa.Array, segments: Segments) -> pa.Array:
 
 
 def _percentiles(data: pa.Array, part: pa.Array, segments: Segments) -> pa.Array:
-    """Of the values of each range the one below which a part of them lies, between two of them in
-    proportion."""
+    """The percentile of each range: the value below which a part of the values lies, between two of
+    them in proportion."""
     share = part[0].as_py() if len(part) else 0.0
     stretches = _lists(data, segments)
     shares = [None if each is None else percentile(each, share) for each in _known(stretches)]
@@ -377,7 +378,6 @@ def _lists(data: pa.Array, segments: Segments) -> pa.Array:
     """The values of each range, nulls among them; null for a range without rows."""
     lengths = np.where(segments.empty, 0, segments.high - segments.low)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    rows = np.repeat(segments.low - offsets[:-1], lengths) + np.arange(int(offsets[-1]))
-    flat = data.take(pa.array(rows))
+    flat = data.take(pa.array(ranges(segments.low, lengths)))
     limits = pa.array(offsets.astype(np.int32), mask=np.append(segments.empty, False))
     return pa.ListArray.from_arrays(limits, flat)

@@ -1,4 +1,4 @@
-"""A whole table at once: sort, letters, matches, measures."""
+"""Runs a clause over a whole table at once: sort, letters, matches, measures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import count
 import numpy as np
 import pyarrow as pa
 
+from cereus.language.result_counts import of_matches
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder
@@ -24,17 +25,18 @@ from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.output.timeouts import timeout_columns
 
 MOST_ROWS = 1 << 20
-"""Rows that are emitted at once, unless they are of one match."""
+"""The most rows that are emitted at once, unless they are of one match."""
 
 
 def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
-    """What the clause emits over a table, all at once."""
+    """The rows that the clause emits over a table, all at once."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
     return _put_out(finder, rows, finder.matches(rows))
 
 
 def results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
-    """The same in batches, of some whole partitions: many matches at a time."""
+    """The rows that the clause emits, in batches: many matches of some whole partitions at a
+    time."""
     before = np.zeros(len(piece.bounds) - 1, np.int64)
     for matches in _some_at_a_time(finder, piece):
         batch = _put_out(finder, piece, matches, before)
@@ -43,8 +45,9 @@ def results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
 
 
 def _some_at_a_time(finder: Finder, piece: SortedRows) -> Iterator[RowMatches]:
-    """Which rows are unmatched is known when all matches are. Where every row of a match is
-    emitted, long matches that overlap have very many."""
+    """The matches, some at a time. All at once if unmatched rows are emitted, which are known only
+    when all matches are. If every row of a match is emitted, long matches that overlap have very
+    many rows."""
     rows = finder.bound.clause.rows
     if rows is tree.Rows.UNMATCHED:
         yield finder.matches(piece)
@@ -58,8 +61,8 @@ def _some_at_a_time(finder: Finder, piece: SortedRows) -> Iterator[RowMatches]:
 def _put_out(
     finder: Finder, rows: SortedRows, matches: RowMatches, before: Ints | None = None
 ) -> pa.RecordBatch:
-    """The rows of the output, in the order of partitions and of the starts in them. `before`
-    counts the matches with numbers of each partition so far, and is carried on."""
+    """The rows of the output, in the order of partitions and of the starts in them. `before` counts
+    the numbered matches of each partition so far; it is updated."""
     clause = finder.bound.clause
     matched = Matched(clause, finder.automaton, matches, rows.bounds, before)
     unmatched = uncovered(matches, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
@@ -89,7 +92,8 @@ def columns(
         named += timeout_columns(bound, rows, matched, of, unit).items()
     if every:
         named += [(name, put(name)) for name in bound.other_columns]
-    return pa.RecordBatch.from_arrays([data for _, data in named], _names(named))
+    result = pa.RecordBatch.from_arrays([data for _, data in named], _names(named))
+    return of_matches(result, matched.count_shown(of)) if every else result
 
 
 def _names(columns: list[tuple[str, pa.Array]]) -> list[str]:
@@ -111,7 +115,7 @@ def _keys(
     of: Cells,
     put: Callable[[str], pa.Array],
 ) -> Iterator[tuple[str, pa.Array]]:
-    """The columns of PARTITION BY. One row of a partition tells them."""
+    """The columns of PARTITION BY, read from one row of each partition."""
     if bound.clause.rows is not tree.Rows.ONE or not len(of):
         yield from ((name, put(name)) for name in bound.partition)
         return

@@ -52,16 +52,25 @@ class Matched:
 
     @property
     def numbered(self) -> Ints:
-        """How many of them have numbers: those that did not time out."""
+        """How many matches of each partition have numbers: those that did not time out."""
         if self.matches.timed_out is None:
             return self.counts
         late = np.concatenate([[0], np.cumsum(self.matches.timed_out)])
         timed_out: Ints = late[self._firsts + self.counts] - late[self._firsts]
         return self.counts - timed_out
 
+    def count_shown(self, of: Cells) -> int:
+        """How many matches have some of the rows that are emitted: not those that timed out, nor
+        those whose rows are all left out."""
+        shown = np.zeros(len(self.matches), np.bool_)
+        shown[of.match[of.match >= 0]] = True
+        if self.matches.timed_out is not None:
+            shown &= ~self.matches.timed_out
+        return int(np.count_nonzero(shown))
+
     @cached_property
     def _firsts(self) -> Ints:
-        """The first match of each partition, or the one behind it."""
+        """The first match of each partition; if it has none, the first of a later one."""
         return np.searchsorted(self.matches.starts, self.bounds[:-1])
 
     @cached_property
@@ -90,8 +99,8 @@ class Matched:
         return np.array(marks or [False], np.uint8)
 
     def nth(self, members: frozenset[str], first: bool, offset: int) -> Ints:
-        """Of each match the row that is so many from the front or from the back among those of
-        these variables; -1 where there is none."""
+        """For each match, the row that is `offset` from the front or from the back among those of
+        these variables; -1 if there is none."""
         out = empty(len(self.matches), np.int64)
         chosen = self.chosen(members)
         scan.nth_rows(self.matches.states, self.offsets, chosen, first, offset, out)

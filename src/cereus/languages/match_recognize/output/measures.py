@@ -1,4 +1,4 @@
-"""MEASURES over all cells at once: gathers for places, segmented reductions and scans for
+"""Computes MEASURES over all cells at once: gathers for places, segmented reductions and scans for
 aggregates. Nothing here goes match by match."""
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class Measures:
         return self._known(aggregated(over.function, data, segments, over.then))
 
     def _reduces(self, over: values.Over) -> bool:
-        """Whether an aggregate is computed from the rows where they are."""
+        """Whether an aggregate is reduced from the rows in place."""
         if over.argument is None:
             return not self._universal(over.variable)
         special = {LABEL, NUMBER} & names_in(over.argument)
@@ -221,7 +221,7 @@ class Measures:
         return reduced(over.function, data, by)
 
     def _known(self, column: pa.Array) -> pa.Array:
-        """Rows of no match have no aggregates, not even counts."""
+        """The column with nulls for rows of no match: they have no aggregates, not even counts."""
         unmatched = self.cells.match < 0
         return _null_where(column, unmatched) if unmatched.any() else column
 

@@ -96,7 +96,7 @@ def placed(
     position: cython.longlong[::1],
     first: cython.uchar[::1],
 ) -> None:
-    """The match and the position of matched rows, whose numbers rise, and whether each is the
+    """Find the match and the position of matched rows, whose numbers rise, and whether each is the
     first of its match among them."""
     i: cython.Py_ssize_t
     at: cython.Py_ssize_t = 0
@@ -176,7 +176,7 @@ def reduced_floats(
     function: cython.int,
     out: cython.double[::1],
 ) -> None:
-    """What `running_floats` has at the last row."""
+    """Compute the value of `running_floats` at the last row of each match."""
     m: cython.Py_ssize_t
     i: cython.Py_ssize_t
     cython.declare(value=cython.double, mean=cython.double, count=cython.double)
@@ -219,7 +219,7 @@ def reduced_ints(
     function: cython.int,
     out: cython.longlong[::1],
 ) -> None:
-    """What `running_ints` has at the last row."""
+    """Compute the value of `running_ints` at the last row of each match."""
     m: cython.Py_ssize_t
     i: cython.Py_ssize_t
     cython.declare(value=cython.longlong, each=cython.longlong, none=cython.bint)

@@ -1,4 +1,4 @@
-"""What WITH TIMEOUTS emits beside the measures: which rows are of a partial match that its
+"""The columns of WITH TIMEOUTS beside the measures: whether a row is of a partial match whose
 window ended, how far it came, what it waited for, and until when."""
 
 from __future__ import annotations

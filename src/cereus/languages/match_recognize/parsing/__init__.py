@@ -1,1 +1,1 @@
-"""Text → tree: what names and calls mean, and what a clause may not say."""
+"""Text → tree: the meaning of names and calls, and the rules that a clause must keep."""

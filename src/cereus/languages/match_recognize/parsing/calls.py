@@ -26,6 +26,7 @@ def called(
     span: Span,
 ) -> ex.Expression:
     upper, lower = function.upper(), function.lower()
+    upper = tree.OTHER_STEPS.get(upper, upper)
     if upper in ("FIRST", "LAST") or (upper in tree.NAVIGATION and semantics is None):
         return _step(upper, arguments, semantics, span)
     if lower in TAKEN and (_is_collection(*arguments[:1]) or lower not in FUNCTIONS):
@@ -60,7 +61,7 @@ def called(
         return tree.Aggregate("count", (), True, span=span)
     if lower in DATES:
         return of_dates(lower, arguments, span)
-    if lower == "try" and len(arguments) == 1:  # what cannot be computed is null
+    if lower == "try" and len(arguments) == 1:  # null if it cannot be computed
         return arguments[0]
     if lower == "if" and len(arguments) == 2:
         return ex.Case(((arguments[0], arguments[1]),), span=span)
@@ -78,7 +79,7 @@ def _is_collection(*values: ex.Expression) -> bool:
 
 
 def taken(function: str, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
-    """A function of a list or a map; but for that, it takes literals."""
+    """A function of a list or a map; its other arguments are literals."""
     collection, given = arguments[:1], arguments[1:]
     if not _is_collection(*collection):
         raise RefusedError(

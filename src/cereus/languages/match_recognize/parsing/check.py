@@ -1,4 +1,4 @@
-"""What a clause may not say, as far as that shows without its table."""
+"""Checks a clause as far as that is possible without its table."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
 
 MOST_ORDERS = 5040
-"""Orders of a PERMUTE: those of seven parts."""
+"""The most orders of a PERMUTE: those of seven parts."""
 
 
 def check(clause: tree.Clause) -> None:
-    """Refuse what no table could make sense of."""
+    """Refuse a clause that is wrong for any table."""
     _check_subsets(clause)
     _check_definitions(clause)
     _check_pattern(clause)
@@ -243,7 +243,7 @@ class _Expressions:
     def one_variable(
         self, node: ex.Expression, arguments: tuple[ex.Expression, ...], function: str
     ) -> None:
-        """All columns inside one navigation or aggregate are of one variable."""
+        """Check that all columns inside one navigation or aggregate are of one variable."""
         seen = list(dict.fromkeys(v for each in arguments for v in _variables(each)))
         for each in arguments:
             self.check(each)

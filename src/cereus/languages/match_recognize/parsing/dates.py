@@ -1,4 +1,4 @@
-"""What SQL's engines call the arithmetic of times: DATE_DIFF, TIMESTAMPADD and their like."""
+"""The functions of SQL engines on times: DATE_DIFF, TIMESTAMPADD and their like."""
 
 from __future__ import annotations
 

@@ -65,7 +65,8 @@ def empty_pattern(trouble: Trouble) -> str | None:
 
 
 def unclosed_pattern(trouble: Trouble) -> str | None:
-    """In an open pattern, the words behind it are names of variables: DEFINE b AS … ends at AS."""
+    """A hint for a pattern whose bracket is not closed: the words after it are read as names of
+    variables, so that DEFINE b AS … fails at AS."""
     types = [token.type for token in trouble.before]
     if "_PATTERN" in types and "_DEFINE" not in types:
         inside = trouble.before[types.index("_PATTERN") :]

@@ -26,8 +26,8 @@ def canonical(name: str) -> str:
 
 
 def resolved(clause: tree.Clause) -> tree.Clause:
-    """`a.x` of a pattern variable `a` told from the field `x` of a column `a`; Flink's
-    MATCH_ROWTIME() is the time of the row, which is what the rows are sorted by."""
+    """The clause where `a.x` of a pattern variable `a` is distinguished from the field `x` of a
+    column `a`. Flink's MATCH_ROWTIME() is the time of the row, by which the rows are sorted."""
     variables = frozenset((*clause.variables(), *(subset.name for subset in clause.subsets)))
 
     def named(node: ex.Expression) -> ex.Expression:

@@ -1,1 +1,1 @@
-"""A clause over rows that come in batches: the executor and its state."""
+"""Runs a clause over rows that come in batches: the executor and its state."""

@@ -1,8 +1,8 @@
-"""A clause over rows that come in batches.
+"""Runs a clause over rows that come in batches.
 
 The rows of each key are kept from the oldest start whose match is not decided. A match is emitted
-when nothing that may still come can change it: no run of higher preference is alive, or the window
-or the stream has ended. How the stream is cut into batches makes no difference.
+when later rows cannot change it: no run of higher preference is alive, or the window or the stream
+has ended. How the stream is cut into batches makes no difference.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.spread import ALONE, Spread
+from cereus.engine.ranges import ranges
 from cereus.errors import DataError
 from cereus.language.anatomy import ROW
 from cereus.languages.match_recognize import tree, values
@@ -44,13 +45,13 @@ from cereus.limits import Limits
 from cereus.state import checked
 
 VERSION = 1
-"""Of the snapshots."""
+"""The version of the snapshots."""
 
 Ints = npt.NDArray[np.int64]
 
 
 class RecognizingExecutor(Executor):
-    """Runs one clause; `reach` says how many rows before and behind a match it looks at."""
+    """Runs one clause; `reach` says how many rows before and after a match it reads."""
 
     keys: Keys
 
@@ -83,7 +84,7 @@ class RecognizingExecutor(Executor):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return whole.run(self.finder, _empty(self.bound.schema)).schema
+        return whole.run(self.finder, _empty(self.bound.schema)).schema.remove_metadata()
 
     @property
     def header(self) -> dict[str, Any]:
@@ -174,7 +175,7 @@ class RecognizingExecutor(Executor):
             yield partial(_taken_up, free, piece)
 
     def _sorted_pieces(self) -> Iterator[SortedRows]:
-        """The same in pieces, which other queries over these rows may have made."""
+        """The sorted rows in pieces; other queries over these rows may have made them."""
         if self._shelf is None:
             return self._sorted(ALONE).pieces()
         key = ("pieces", self.bound.partition, self.bound.order)
@@ -186,7 +187,7 @@ class RecognizingExecutor(Executor):
         return known.over(table)
 
     def _sorted(self, spread: Spread) -> SortedRows:
-        """All rows that came, in order."""
+        """All rows so far, in order."""
         return SortedRows(self._kept_back(), self.bound.partition, self.bound.order, spread)
 
     def stop(self) -> Iterator[pa.RecordBatch]:
@@ -195,7 +196,7 @@ class RecognizingExecutor(Executor):
             yield from self._decided(self._by_key(rows), ends_open=True, goes_on=False)
 
     def _by_key(self, rows: pa.Table) -> SortedRows:
-        """The first rows that come, by their keys, which other queries may have told apart."""
+        """The first rows that come, by their keys, which other queries may have numbered."""
         if self._shelf is None:
             return self.keys.push(rows, self.keys.codes(rows))
         key = ("keys", self.bound.partition, self.bound.order)
@@ -207,7 +208,8 @@ class RecognizingExecutor(Executor):
         return next(known.over(rows))
 
     def _kept_back(self) -> pa.Table:
-        """In one piece: every column is read several times, and would be put together each time."""
+        """The rows so far in one piece: every column is read several times, and would be joined
+        each time."""
         table = joined(self._deferred or [], self.bound.schema)
         self._deferred = []
         return table
@@ -215,8 +217,8 @@ class RecognizingExecutor(Executor):
     def _decided(
         self, rows: SortedRows, *, ends_open: bool, goes_on: bool = True
     ) -> Iterator[pa.RecordBatch]:
-        """What the matches emit that are decided now; if more rows may come, they are forgotten
-        afterwards."""
+        """The output of the matches that are decided now. If more rows may come, these matches are
+        forgotten afterwards."""
         keys = self.keys
         self._check_order(rows)
         lows, highs = rows.bounds[:-1], rows.bounds[1:].copy()
@@ -251,12 +253,12 @@ class RecognizingExecutor(Executor):
             yield _counted(result, self.finder)
 
     def _check_order(self, rows: SortedRows) -> None:
-        """Rows of a key come in the order of ORDER BY."""
+        """Check that the rows of a key come in the order of ORDER BY."""
         if rows.in_order(self.bound.order):
             return
         names = ", ".join(order.path[0] for order in self.bound.order)
         raise DataError(
-            f"a row came behind one that it has to stand before (ORDER BY {names})",
+            f"a row came after one that it must precede (ORDER BY {names})",
             hint="sort the rows before pushing them, or run the query over the whole table",
         )
 
@@ -302,7 +304,7 @@ def _results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
 
 
 def _counted(batch: pa.RecordBatch, finder: Finder) -> pa.RecordBatch:
-    """The same; what is written is counted."""
+    """The same batch; counts the bytes that are written."""
     finder.costs.bytes += batch.nbytes
     return batch
 
@@ -312,7 +314,7 @@ def _empty(schema: pa.Schema) -> pa.Table:
 
 
 def _reach(bound: Bound) -> tuple[int, int]:
-    """How many rows before a start, and behind a row, conditions and measures look at."""
+    """How many rows before a start, and after a row, conditions and measures read."""
     formulas = [*bound.define.values(), *(formula for _, formula in bound.measures)]
     leaves = [leaf for formula in formulas for leaf in formula.leaves]
     shifts = [leaf.place.shift for leaf in leaves if isinstance(leaf, values.At)]
@@ -320,8 +322,8 @@ def _reach(bound: Bound) -> tuple[int, int]:
 
 
 def forgets_keys(bound: Bound) -> bool:
-    """Whether a key whose rows are all decided may be forgotten: nothing asks for the rows before,
-    for the number of matches or for the first row, and its time is known."""
+    """Whether a key whose rows are all decided may be forgotten: nothing reads the rows before, the
+    number of matches or the first row, and the time of the key is known."""
     if not bound.order or bound.order[0].descending:
         return False
     kind = bound.schema.field(bound.order[0].path[0]).type
@@ -330,12 +332,11 @@ def forgets_keys(bound: Bound) -> bool:
 
 
 def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:
-    """The rows at which the search found nothing, and that no match covers. `covered` is how far
-    the matches of earlier batches reach."""
+    """The rows where the search found nothing, and that no match covers. `covered` is how far the
+    matches of earlier batches reach."""
     lengths = np.maximum(new - old, 0)
     part = np.repeat(np.arange(len(old)), lengths)
-    within = np.arange(len(part)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    rows = old[part] + within
+    rows = ranges(old, lengths)
     free = uncovered(matched.matches, int(matched.bounds[-1]))
     unmatched: Ints = rows[(rows >= covered[part]) & np.isin(rows, free)]
     return unmatched

@@ -1,7 +1,7 @@
-"""Batches → one table, each of whose columns is in one piece.
+"""Joins batches into one table, each of whose columns is in one piece.
 
-Batches are mostly cut from one table. What lies one behind the other in memory already is put
-together without a copy: of ten million rows that would take as long as all the rest.
+Batches are mostly cut from one table. Parts that are next to each other in memory are joined
+without a copy: for ten million rows a copy would take as long as all the rest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _column(parts: list[pa.Array], kind: pa.DataType) -> pa.Array | pa.ChunkedAr
 
 
 def _flat(kind: pa.DataType) -> bool:
-    """Whether an array of this type is its buffers, and nothing below them."""
+    """Whether an array of this type has only buffers, and no child arrays."""
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     return bool(pa.types.is_primitive(kind) or text)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.ranges import ranges
 from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.partitions import codes_of
@@ -39,7 +40,7 @@ class Keys:
         self.reported = np.zeros(0, np.int64)
         self.active = np.zeros(0, np.int64)
         self.dropped = np.zeros(0, np.int64)
-        """Rows of the active keys that the last step did not keep."""
+        """How many rows of each active key the last step dropped."""
         self._resting: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 
     def push(self, table: pa.Table, codes: npt.NDArray[np.int32]) -> SortedRows:
@@ -96,8 +97,8 @@ class Keys:
         return SortedRows.placed(table.combine_chunks(), order, bounds)
 
     def carry_on(self, rows: SortedRows, streams: RunStreams, covered: Ints, before: int) -> None:
-        """Drop the rows before the searches, but for `before` of them and the last one, which
-        tells the order."""
+        """Drop the rows before the searches, except `before` of them and the last one, which is
+        needed to check the order."""
         lows, highs = rows.bounds[:-1], rows.bounds[1:]
         keep = np.maximum(lows, np.minimum(streams.resume - before, highs - 1))
         active = self.active
@@ -109,15 +110,14 @@ class Keys:
         self.reported[active] = np.maximum(streams.reported - keep, 0)
         lengths = highs - keep
         of_row = np.repeat(active, lengths).astype(np.int32)
-        starts = np.repeat(keep - (np.cumsum(lengths) - lengths), lengths)
-        positions = starts + np.arange(len(of_row))
+        positions = ranges(keep, lengths)
         table = rows.table if rows.rows is None else rows.table.take(pa.array(rows.rows[positions]))
         resting = self.rows.filter(pa.array(self._resting))
         self.rows = pa.concat_tables([resting, table]).combine_chunks()
         self.of_row = np.concatenate([self.of_row[self._resting], of_row])
 
     def taken_out(self, key: int) -> pa.Table:
-        """The rows of a key, which are not kept here any more."""
+        """The rows of a key, which are removed here."""
         of_key = self.of_row == key
         rows = self.rows.filter(pa.array(of_key))
         self.rows = self.rows.filter(pa.array(~of_key))
@@ -130,9 +130,9 @@ class Keys:
         self.of_row = np.append(self.of_row, np.full(rows.num_rows, key, np.int32))
 
     def forget_idle(self, column: str, horizon: int, busy: Sequence[int]) -> Ints | None:
-        """Drop the keys whose rows are all decided and before the time `horizon`: what is kept of
-        them only tells the order, and rows to come are behind that. Those that are `busy` stay.
-        The new numbers of the keys, if that changed any."""
+        """Drop the keys whose rows are all decided and before the time `horizon`: their kept rows
+        only serve to check the order, and later rows come after that. Those that are `busy` stay.
+        Returns the new numbers of the keys, if any changed."""
         if not self.partition or not len(self.numbers):
             return None
         times = np.asarray(from_arrow(one_array(self.rows.column(column))).values).astype(np.int64)
@@ -158,7 +158,7 @@ class Keys:
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up a state; the kernels rely on what is checked here."""
+        """Take up a state, after checking what the kernels rely on."""
         self.values = checked.table(state["values"], "the keys", self.values.schema)
         size = self.values.num_rows if self.partition else None
         self.numbers = checked.integers(state["numbers"], "the matches of keys", size)
@@ -188,7 +188,7 @@ def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int3
 
 
 def _first_places(codes: npt.NDArray[np.int32]) -> Ints:
-    """Where each code first occurs, in one pass and without a sort; behind the end if nowhere."""
+    """Where each code first occurs, in one pass and without a sort; beyond the end if nowhere."""
     first = np.full(int(codes.max(initial=-1)) + 1, len(codes), np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last that is written stays
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins
     return first

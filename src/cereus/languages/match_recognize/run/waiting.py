@@ -1,4 +1,4 @@
-"""The keys of a live run whose searches are carried on, instead of begun again with every push."""
+"""The keys of a live run whose searches go on, instead of starting again with every push."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cereus.languages.match_recognize.run.keys import Ints, Keys
 
 
 class WaitingKeys:
-    """The searches that wait, by the numbers of their keys. Their rows are not among those of
-    `keys` as long as they do."""
+    """The waiting searches, by the numbers of their keys. Their rows are not among those of `keys`
+    while they wait."""
 
     def __init__(self, finder: Finder, keys: Keys, before: int, behind: int) -> None:
         self.finder, self.keys = finder, keys
@@ -27,7 +27,8 @@ class WaitingKeys:
     def still(
         self, rows: pa.Table, codes: npt.NDArray[np.int32], horizon: int
     ) -> npt.NDArray[np.bool_] | None:
-        """Which of the rows came to a search that waits still; they are kept there. None: none."""
+        """Which of the rows went to a search that still waits; they are kept there. None if no
+        search waits."""
         met = [key for key in self.searches if (codes == key).any()]
         if not met:
             return None
@@ -55,7 +56,7 @@ class WaitingKeys:
         return waits
 
     def begin(self, rows: SortedRows, back: Ints, horizon: int) -> None:
-        """Let keys wait whose match has gone on for long, and goes on from where it began."""
+        """Let keys wait whose match has many rows and still begins where it did."""
         if not self.possible:
             return
         keys = self.keys

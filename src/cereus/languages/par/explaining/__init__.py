@@ -1,1 +1,1 @@
-"""How a program is explained: taken apart, in words, as a picture."""
+"""Explains a program: taken apart, in words, as a picture."""

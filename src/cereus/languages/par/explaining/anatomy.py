@@ -1,4 +1,4 @@
-"""A PAR program taken apart: its steps, and what may be loosened in it."""
+"""Takes a PAR program apart: its steps, and what may be loosened in it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
-    told_apart,
+    numbered_edits,
 )
 from cereus.languages.par import tree as par
-from cereus.languages.par.text import atom_text
+from cereus.languages.par.text import atom_text, to_text
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import conjuncts
 from cereus.syntax.tree import rebuild
@@ -31,7 +31,7 @@ from cereus.syntax.tree import rebuild
 if TYPE_CHECKING:
     from cereus.languages.par.query import ParQuery
 
-REACHED = "reached"
+REACHED, UNLESS = "reached", "unless "
 
 
 def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
@@ -45,7 +45,7 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: ParQuery) -> Iterator[Loosened]:
-    every = told_apart(edited(query.program, _edits))
+    every = numbered_edits(edited(query.program, _edits))
     marked = edited(query.program, partial(_edits, mark=TAKEN))
     for (rule, trees), (_, (marking,)) in zip(every, marked, strict=True):
         of_one = rule.condition is not None
@@ -53,19 +53,20 @@ def _loosened(query: ParQuery) -> Iterator[Loosened]:
 
 
 def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:
-    """`mark` is an output of the part whose condition is left out."""
+    """The edits of a node; `mark` is an output of the part whose condition is left out."""
     match node:
         case par.Simple(par.Atom(type_name, condition)) if condition is not None:
             parts = conjuncts(condition)
             for place, part in enumerate(parts):
                 rest = (*parts[:place], *parts[place + 1 :])
                 joined = And(rest) if len(rest) > 1 else (*rest, None)[0]
-                text = f"{condition_text(part)} of {type_name or '*'}"
+                text = atom_text(node.atom)  # as the program has it
+                text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"
                 rule = QueryRule(RuleKind.CONDITION, text, part, type_name)
                 loose = replace(node, atom=par.Atom(type_name, joined))
                 yield rule, (loose if mark is None else loose[mark],)
         case par.Preemption(body, unless):
-            # outputs exclude nothing, and steps have marks for them
+            # outputs exclude nothing, and steps have their own marks
             yield QueryRule(RuleKind.NEGATION, f"unless {_without_outputs(unless)}"), (body,)
 
 
@@ -73,13 +74,27 @@ def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:
 
 
 def _steps(query: ParQuery, schema: pa.Schema | None) -> Iterator[Step]:
-    """Every atom is a step. An output of its own at each atom tells which events it succeeds at;
-    outputs change nothing else, so one program counts them all."""
+    """The steps of a query: every atom is one. A separate output at each atom shows at which events
+    it succeeds; outputs change nothing else, so one program counts them all."""
     atoms: dict[str, par.Atom] = {}
     marked = query.of(_marked(_without_outputs(query.program), atoms))
-    for mark, atom in atoms.items():
+    for (mark, atom), name in zip(atoms.items(), _names(query.program), strict=True):
         test = event_test(atom.type, atom.condition, schema)
-        yield Step(atom_text(atom), (test,), marked, mark=mark)
+        forbidden = name.startswith(UNLESS)
+        yield Step(name, (test,), marked, mark=mark, optional=forbidden)
+
+
+def _names(program: par.Program, before: str = "") -> Iterator[str]:
+    """Each atom as the program has it: with its outputs, and whether it ends another part."""
+    match program:
+        case par.Simple() | par.Output(par.Simple()):
+            yield before + to_text(program)
+        case par.Preemption(body, unless):
+            yield from _names(body, before)
+            yield from _names(unless, UNLESS)
+        case _:
+            for child in program.children():
+                yield from _names(child, before)
 
 
 def _without_outputs(program: par.Program) -> par.Program:

@@ -1,4 +1,4 @@
-"""What a PAR program does, in plain English."""
+"""A PAR program in plain English."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _part(node: par.Program) -> str:
 
 
 def _inner(node: par.Program) -> str:
-    """In parentheses where it could be read together with what stands around it."""
+    """The words in parentheses, if they could be read together with the words around them."""
     return f"({_part(node)})" if isinstance(node, par.Preemption | par.Repetition) else _part(node)
 
 

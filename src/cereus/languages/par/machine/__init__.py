@@ -1,4 +1,4 @@
-"""PAR on the way to running: derivatives → machine → minimal machine → one pass over events."""
+"""From PAR programs to machines: derivatives → machine → minimal machine → one pass over events."""
 
 from cereus.compiled import obey_pure
 

@@ -84,7 +84,7 @@ def check_limit(atoms: tuple[Atom, ...]) -> None:
 
 
 def describe(occurrence: Occurrence, atoms: Iterable[Atom]) -> str:
-    """As people read it: `BUY where price > 10 AND NOT volume > 5`."""
+    """The event in words: `BUY where price > 10 AND NOT volume > 5`."""
     atoms = tuple(atoms)
     name = "another event" if occurrence.type is None else type_text(occurrence.type)
     if types(atoms) == (None,):

@@ -17,12 +17,11 @@ from cereus.languages.par.tree import atoms as atoms_of
 
 MAX_STATES = 20_000
 MAX_WORK = 1_000_000
-"""Parts of derivatives that are stepped until there have to be limits that someone has set: some
-seconds."""
+"""The most parts of derivatives that are stepped without a limit set by the user: some seconds."""
 
 
 class Entry(NamedTuple):
-    """What a state does at a letter."""
+    """The reaction of a state to a letter."""
 
     after: int
     output: frozenset[str]
@@ -30,7 +29,7 @@ class Entry(NamedTuple):
 
 
 class StateRow(NamedTuple):
-    """What a state does at every letter, which depends on the bits in `mask` alone."""
+    """The reactions of a state to every letter; they depend only on the bits in `mask`."""
 
     mask: int
     entries: dict[int, Entry]
@@ -42,10 +41,10 @@ class StateRow(NamedTuple):
 def from_program(
     program: Program, atoms: tuple[Atom, ...] | None = None, *, states: int = MAX_STATES
 ) -> Machine:
-    """The machine of the derivatives of `program`, at most so many, over its atoms or over more.
+    """The machine of the derivatives of `program`, at most `states`, over its atoms or over more.
 
-    A state is stepped once per combination of the atoms on which it depends, not once per
-    letter: most states of a program look at few of its atoms.
+    A state is stepped once per combination of the atoms on which it depends, not once per letter:
+    most states of a program depend on few of its atoms.
     """
     atoms = atoms_of(program) if atoms is None else atoms
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}

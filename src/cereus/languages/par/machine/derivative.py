@@ -1,10 +1,9 @@
 """One step of a PAR program: output, completion and derivative, computed together.
 
-The rules are those of Figures 3–5 (`reference.par` has them one by one). What is added here is
-that a derivative is simplified as it is built, by laws that hold for every program; this keeps
-the number of derivatives small. It is finite without them: a derivative of `x | y` or of
-`try x unless y` is made of one derivative of each part, one of `x ; y` and of `repeat x` is
-`x' ; …` or what follows.
+The rules are those of Figures 3–5 (`reference.par` has them one by one). In addition, a derivative
+is simplified here as it is built, by laws that hold for every program; this keeps the number of
+derivatives small. It is finite without them: a derivative of `x | y` or of `try x unless y` is made
+of one derivative of each part, one of `x ; y` and of `repeat x` is `x' ; …` or what follows.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class ProgramStep(NamedTuple):
-    """What one event brings about, and the program that goes on after it."""
+    """The effects of one event, and the program that goes on after it."""
 
     output: frozenset[str]
     completion: Completion
@@ -127,12 +126,14 @@ def negate(x: Program) -> Program:
 
 
 def announce(x: Program, names: frozenset[str]) -> Program:
-    """What never succeeds has no output of its own: `silent[A]`, `(repeat x)[A]`."""
+    """The program with outputs. One that never succeeds has no output: `silent[A]`, `(repeat
+    x)[A]`."""
     return x if isinstance(x, Silent | Repetition) else Output(x, names)
 
 
 def sequence(x: Program, y: Program) -> Program:
-    """What never succeeds is never followed; `(x ; y) ; z` is kept as `x ; (y ; z)`."""
+    """The sequence. A program that never succeeds is never followed; `(x ; y) ; z` is kept as `x ;
+    (y ; z)`."""
     if isinstance(x, Silent | Repetition):
         return x
     if isinstance(x, Sequential):

@@ -16,7 +16,7 @@ import cython
 COMPILED = cython.compiled
 
 NEXT_KEY, NEXT_ROW = 0, 1
-"""What the two numbers of a cursor are."""
+"""The two numbers of a cursor."""
 
 
 def run(
@@ -55,7 +55,7 @@ def run(
             state = states[key]
             while row < end and silent[state] == 0 and written < room:
                 column = classes[row]
-                # Written always, kept if it shows something: no branch to mispredict.
+                # always written, and kept if it shows something: this needs no branch
                 shown = output[state, column]
                 status = completion[state, column]
                 rows[written] = row
@@ -86,11 +86,11 @@ def run_interleaved(
     completions: cython.schar[::1],
     first: cython.Py_ssize_t,
 ) -> tuple[int, int]:
-    """The same for events in the order of time, whatever their keys: `keys` has the key of each,
+    """Like `run`, for events in the order of time, whatever their keys: `keys` has the key of each,
     and `states` the states of all keys. Bringing the events of a key together costs more than
     looking up its state, which mostly is in the cache.
 
-    Gives the row to go on from and how many results there are.
+    Returns the row to go on from and the number of results.
     """
     room: cython.Py_ssize_t = rows.shape[0]
     end: cython.Py_ssize_t = classes.shape[0]

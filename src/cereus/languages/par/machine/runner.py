@@ -31,7 +31,7 @@ class Reactions(NamedTuple):
 
 
 class MachineRunner:
-    """Runs one machine over events; what a key has reached stays with the caller.
+    """Runs one machine over events; the caller keeps the states of keys.
 
     A program that has completed stays silent: it starts again only where it says `repeat`.
     """
@@ -75,8 +75,8 @@ class MachineRunner:
                 yield self.room.first(count)
 
     def feed_interleaved(self, classes: Ints, keys: Ints, states: Ints) -> Iterator[Reactions]:
-        """The same for events in the order of time, each with the number of its key; `states` are
-        those of all keys."""
+        """Like `feed`, for events in the order of time, each with the number of its key; `states`
+        are those of all keys."""
         check_range("class", classes, self.machine.classes)
         check_range("state", states, self.machine.states)
         check_range("key", keys, len(states))
@@ -97,7 +97,7 @@ class MachineRunner:
 
 
 def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> None:
-    """The invariants of `machine.run`."""
+    """Check the invariants of `machine.run`."""
     in_order = len(key_starts) == 0 or (key_starts[0] == 0 and (np.diff(key_starts) >= 0).all())
     if not in_order or (len(key_starts) and key_starts[-1] > len(classes)):
         raise ValueError("key_starts ascend from row 0 and stay within the events")

@@ -1,4 +1,4 @@
-"""Machines and differences for the eye: text and DOT."""
+"""Machines and differences as text and DOT."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def state_name(state: int) -> str:
 def steps(
     machine: Machine, state: int, written: Callable[[Completion], str] = lambda each: each.symbol
 ) -> list[tuple[tuple[str, ...], str, int]]:
-    """The steps of a state that change something: at which events, what is shown, and where to."""
+    """The steps of a state that change something: at which events, what is shown, and the next
+    state."""
     alike: dict[tuple[str, int], list[str]] = defaultdict(list)
     for event, symbol in occurrences(machine.atoms):
         output, completion, after = machine.step(state, symbol)

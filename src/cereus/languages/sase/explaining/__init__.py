@@ -1,1 +1,1 @@
-"""How a query is explained: taken apart, in words, as a picture."""
+"""Explains a query: taken apart, in words, as a picture."""

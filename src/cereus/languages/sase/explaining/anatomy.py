@@ -1,4 +1,4 @@
-"""A SASE+ text taken apart: its steps, and what may be loosened in it."""
+"""Takes a SASE+ text apart: its steps, and what may be loosened in it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _is_several(program: sase.Program) -> bool:
 
 
 def _bare(union: sase.Union) -> sase.Union:
-    """Without RETURN: results show the rows of each variable."""
+    """The queries without RETURN: results show the rows of each variable."""
     stream = union.stream
     output = sase.Output((), stream=stream) if stream else sase.Output(())
     return replace(union, blocks=tuple(replace(each, output=output) for each in union.blocks))
@@ -176,7 +176,7 @@ def _steps(query: SaseQuery, program: sase.Program, schema: pa.Schema | None) ->
 
 
 def _is_test(block: sase.Query, test: EventTest) -> bool:
-    """Whether a pattern is one event, and asks of it what the test asks."""
+    """Whether a pattern is one event with the conditions of the test."""
     first, *others = block.parts
     single = not others and type(first) is sase.Component
     return single and len(block.clauses) == len(test.conditions)

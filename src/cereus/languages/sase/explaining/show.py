@@ -25,7 +25,7 @@ IGNORED = {
     sase.Strategy.NEXT: "ignore: what it cannot select",
     sase.Strategy.ANY: "ignore: anything",
 }
-"""What each strategy lets a run ignore (Table 1); strict contiguity nothing."""
+"""What each strategy lets a run ignore (Table 1); strict contiguity lets it ignore nothing."""
 FIRST, MORE, LAST = (
     (ClausePlace.FIRST, ClausePlace.EACH),
     (ClausePlace.EACH, ClausePlace.LATER),
@@ -110,7 +110,7 @@ class _Block:
         absent = [] if more else self._absent(component)
         strategy = self.query.strategy(component.variable)
         if absent and strategy is not sase.Strategy.ANY:
-            strategy = sase.Strategy.NEXT  # contiguity is asked of what is negated
+            strategy = sase.Strategy.NEXT  # contiguity applies to the negated component
         if strategy in IGNORED and number > 0:
             yield self._edge(here, here, IGNORED[strategy], absent, GRAY)
 
@@ -127,7 +127,7 @@ class _Block:
         ]
 
     def _proceeds(self, component: sase.Component) -> list[str]:
-        """The condition on the last event, or else what ends a Kleene plus (§3.2)."""
+        """The condition on the last event, or else the condition that ends a Kleene plus (§3.2)."""
         conditions = self._conditions(component.variable, LAST)
         if not conditions:
             final = component is self.query.components[-1]

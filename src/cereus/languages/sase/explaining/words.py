@@ -1,4 +1,4 @@
-"""What a SASE+ text asks, in plain English: a sentence for each query block."""
+"""A SASE+ text in plain English: a sentence for each query block."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _parts(block: sase.Query) -> Iterator[str]:
     if block.window is not None:
         yield window_words(block.window)
     if block.timeouts:
-        yield "and also what was begun and not completed by then"
+        yield "and also partial matches that are not complete by then"
     if block.having is not None:
-        yield f"of which those are kept where {_condition(block.having)}"
+        yield f"keeping only those where {_condition(block.having)}"
     if block.output.values:
         yield f"reporting {listed(expression_text(each) for each in block.output.values)}"
     if block.output.stream is not None:

@@ -1,8 +1,9 @@
-"""WITH TIMEOUTS: how far the runs of an NFA^b came that begin with the first event of a window.
+"""WITH TIMEOUTS: finds how far the runs of an NFA^b came that begin with the first event of a
+window.
 
-The last row of a window stands for any event that could still have come. A run that is there in the
-state that is asked for accepts then; moves are those of the NFA, so that what it would have had to
-take, it has taken.
+The last row of a window stands for any event that could still have come. A run that is in the
+wanted state there accepts; moves are those of the NFA, so a run has taken every event that it had
+to take.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from cereus.plan.timeouts import EVERY
 
 @dataclass(frozen=True)
 class BegunNfa(Automaton):
-    """`steps`: the components that a run has events of, and no other; None: all that its pattern
-    consists of. `hoped_for`: the test of the last row of a window."""
+    """The NFA for time-outs. `steps`: the run has events of exactly this many components; None: of
+    all. `hoped_for`: the test of the last row of a window."""
 
     nfa: Nfa
     steps: int | None

@@ -14,7 +14,7 @@ Read = Callable[[Identifier], Any]
 
 
 def clause_value(expression: ex.Expression, read: Read) -> Any:
-    """The value of a term or a condition, whose identifiers have the values that `read` gives."""
+    """The value of a term or a condition; `read` gives the values of its identifiers."""
     return evaluate(_known(expression, read), {})
 
 
@@ -35,7 +35,7 @@ def _known(node: ex.Expression, read: Read) -> ex.Expression:
 
 
 def _side(node: ex.Expression, read: Read) -> list[ex.Expression]:
-    """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
+    """The sides of a comparison: one value, or each of the k highest (§5: of a sequence, one)."""
     if isinstance(node, sase.Aggregate) and node.k is not None:
         return [Known(each) for each in read(node)]
     return [_known(node, read)]

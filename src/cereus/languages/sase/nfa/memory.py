@@ -24,7 +24,7 @@ Updates = tuple[Update, ...]
 
 
 class NfaMemory(ABC):
-    """What runs hold of the events that they have selected, and how it answers clauses."""
+    """The memory of runs about the events that they have selected, and its answers to clauses."""
 
     empty: Remembered = ()
 
@@ -36,10 +36,10 @@ class NfaMemory(ABC):
     def taken(
         self, stage: NfaStage, remembered: Remembered, letter: Letter
     ) -> tuple[Remembered, Updates]:
-        """What is remembered when the event has been selected."""
+        """The memory after the event has been selected."""
 
     def alive(self, remembered: Remembered, stage: int) -> Remembered:
-        """What can still be read from a state on."""
+        """The part of the memory that can still be read from a state on."""
         return remembered
 
     def slots(self, stage: int) -> Slots:
@@ -48,7 +48,7 @@ class NfaMemory(ABC):
 
 @dataclass(frozen=True)
 class SlotMemory(NfaMemory):
-    """Values are in slots. `set_in`: those that are set, and can still be read, in each state;
+    """Values are in slots. `set_in`: the slots that are set, and can still be read, in each state;
     `updates`: what each state writes when it selects an event; `named`: what each slot holds."""
 
     set_in: tuple[Slots, ...]
@@ -74,7 +74,7 @@ VALUES = "every value"
 
 
 class Cell(NamedTuple):
-    """Something that is remembered of a variable: the value of its `first` or `last` event, the
+    """Something that is remembered about a variable: the value of its `first` or `last` event, the
     `totals` of all, `every value`, the k `highest` or `lowest`, or a user's aggregate."""
 
     variable: str
@@ -195,7 +195,8 @@ class ValueMemory(NfaMemory):
 
 
 def _hashable(value: Any, aggregate: str) -> Any:
-    """Runs that remember the same are one, so values must be comparable."""
+    """A hashable form of a value: runs that remember the same are one, so values must be
+    comparable."""
     try:
         hash(value)
     except TypeError:

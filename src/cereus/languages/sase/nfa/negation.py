@@ -1,10 +1,10 @@
 """Negated components (§2.2.3), as runs follow them.
 
 A plain one is decided event by event: `ForbiddenEvent`. The others need the events that have come
-in their place: their conditions mention components that come later, they stand first and so speak
-of what came before the run began, or a series of events decides. If one event is enough, the kernel
-looks for it among the events of the past (`ForbiddenPast`); else runs remember what has come in
-their states (`ForbiddenSeries`).
+in their place: their conditions mention later components; or they stand first and so are about the
+time before the run began; or a series of events decides. If one event is enough, the kernel looks
+for it among the events of the past (`ForbiddenPast`); else runs remember in their states what has
+come (`ForbiddenSeries`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from cereus.languages.sase.nfa.stages import Literals, Question
 from cereus.state.classes import state_class
 
 Region = Any
-"""What has come in the place of a negated component: of a plain one, whether it was forbidden."""
+"""What has come in the place of a negated component; for a plain one, whether a forbidden event
+came."""
 
 
 class NegatedComponent(ABC):
-    """`after` so many components. `at_the_end`: it is decided when all components have their
-    events; `nothing` is what is known when no event has come in its place."""
+    """A negated component after `after` components. `at_the_end`: it is decided when all components
+    have their events; `nothing` is the region when no event has come in its place."""
 
     after: int
     at_the_end: bool
@@ -40,18 +41,19 @@ class NegatedComponent(ABC):
     def passed(
         self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
-        """Read an event in its place: the ways that can go, each with its conditions and region."""
+        """Read an event in its place. Returns the possible outcomes, each with its conditions and
+        region."""
 
     @abstractmethod
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
-        """Whether an event, or a series of events, came that it forbids."""
+        """Whether a forbidden event, or series of events, came."""
 
     def checked_at(self, stage: int) -> tuple[Check, ...]:
-        """What the kernel checks when a state selects an event."""
+        """The checks of the kernel when a state selects an event."""
         return ()
 
     def older(self, region: Region) -> Region:
-        """The region after one more event of the stream, wherever that belongs."""
+        """The region after one more event of the stream, whatever component that belongs to."""
         return region
 
     def inside(self, region: Region, letter: Letter) -> Region:
@@ -61,7 +63,7 @@ class NegatedComponent(ABC):
 
 @dataclass(frozen=True)
 class ForbiddenEvent(NegatedComponent):
-    """No event that satisfies `event`."""
+    """Forbids events that satisfy `event`."""
 
     after: int
     event: Question
@@ -81,9 +83,9 @@ class ForbiddenEvent(NegatedComponent):
 
 @dataclass(frozen=True)
 class ForbiddenPast(NegatedComponent):
-    """No event of the past that `event` describes, when a state selects an event: the one that
-    selects the first event of the last component that conditions mention, or, of one that leads,
-    the last event of the match."""
+    """Forbids events of the past that `event` describes. This is checked when a state selects an
+    event: the first event of the last component that conditions mention; or, for a leading one, the
+    last event of the match."""
 
     after: int
     stage: int
@@ -105,7 +107,7 @@ class ForbiddenPast(NegatedComponent):
 
 @state_class("sase.row")
 class PastEvent(NamedTuple):
-    """An event as it is remembered: its letter, values, and how many events have come since."""
+    """A remembered event: its letter, values, and how many events have come since."""
 
     letter: Letter
     values: tuple[Any, ...]
@@ -161,8 +163,8 @@ class ForbiddenSeries(NegatedComponent):
         return [((), (*region, row))]
 
     def _unlike(self, region: Region, row: PastEvent) -> Region:
-        """Of single events that differ only in their age, the youngest decides: it is in the
-        window longest."""
+        """The region without single events that differ only in age from this one: the youngest
+        decides, since it is in the window longest."""
         return tuple(
             each for each in region if self._values_but_window(each) != self._values_but_window(row)
         )
@@ -200,7 +202,8 @@ class ForbiddenSeries(NegatedComponent):
     def _series(
         self, letters: list[ValuedLetter], remembered: Remembered, memory: ValueMemory
     ) -> bool:
-        """Follows all series at once: whether an event was taken, and what is remembered then."""
+        """Whether there is a forbidden series. Follows all series at once: whether an event was
+        taken, and what is remembered then."""
         waits = not self.contiguous or self.leads
         series = {(False, remembered)}
         for place, letter in enumerate(letters):

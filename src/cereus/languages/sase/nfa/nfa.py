@@ -1,8 +1,8 @@
 """The NFA^b of a query as an automaton (§3.2, A.2), without ε.
 
-A proceed move reads no event, so here it is one with the begin or ignore move that follows it on
-the same event. Its condition is that of §3.2: the condition on the last event if there is one; else
-that the event can begin the next component, or that the Kleene plus can go on no more.
+A proceed move reads no event, so here it is combined with the begin or ignore move that follows it
+on the same event. Its condition is that of §3.2: the condition on the last event if there is one;
+else that the event can begin the next component, or that the Kleene plus cannot go on.
 
 A run that ends with a Kleene plus without such a condition, or waits for a negated component not to
 come, is complete when its window has passed (`closes`).
@@ -35,15 +35,15 @@ from cereus.languages.sase.tree import Strategy
 from cereus.state.classes import state_class
 
 START = Slot(True, 0, 0)
-"""When a run has begun: what is complete when its window has passed must know."""
+"""The start of a run: a run that is complete when its window has passed needs it."""
 ACCEPTED = -1
 
 
 @state_class("sase.run")
 class NfaRun(NamedTuple):
-    """A state (the number of a stage; after the last one, the end of the pattern), what is
-    remembered, and what has come in the place of each negated component. `done`: it has just
-    become a match, and may become another."""
+    """A state (the number of a stage; after the last one, the end of the pattern), the memory, and
+    the region of each negated component. `done`: the run has just become a match, and may become
+    another."""
 
     stage: int
     remembered: Remembered
@@ -113,20 +113,20 @@ class Nfa(Automaton):
         return self._selects(run, 0, letter, ())
 
     def reached(self, run: NfaRun) -> int:
-        """How many components a run has events of."""
+        """The number of components that a run has events of."""
         if run.stage == len(self.stages):
             return self.stages[-1].component + 1
         stage = self.stages[run.stage]
         return stage.component + stage.more
 
     def waits_for_last(self, run: NfaRun) -> bool:
-        """Whether the pattern ends with a Kleene plus that lacks the condition on its last event,
-        if it has one."""
+        """Whether the pattern ends with a Kleene plus whose condition on the last event, if it has
+        one, does not hold yet."""
         more = run.stage < len(self.stages) and self.stages[run.stage].more
         return more and self.stages[run.stage].last is not None
 
     def has_all(self, run: NfaRun) -> bool:
-        """Whether a run has what its pattern consists of, whatever may not follow."""
+        """Whether a run has events of all components, whatever must not follow."""
         return (
             run.stage != ACCEPTED
             and self.reached(run) == self.stages[-1].component + 1
@@ -159,7 +159,7 @@ class Nfa(Automaton):
         ended: Literals = () if stage.last is None else ((True, stage.last),)
         yield from self._selects(run, run.stage + 1, letter, ended)
         if stage.strategy is Strategy.ANY and not stage.stops:
-            return  # what can ignore everything may as well proceed later
+            return  # a run that can ignore everything may as well proceed later
         ways = [ended]
         if stage.last is None:
             begins = following.select
@@ -173,7 +173,7 @@ class Nfa(Automaton):
     def _selects(
         self, run: NfaRun, number: int, letter: Letter, literals: Literals
     ) -> Iterator[Move]:
-        """The event is selected in a state."""
+        """The moves where the event is selected in a state."""
         stage = self.stages[number]
         checks = self._checks(run, letter, (*literals, (True, stage.select)))
         if checks is None:
@@ -197,7 +197,8 @@ class Nfa(Automaton):
     def _selects_last(
         self, move: Move, run: NfaRun, stage: NfaStage, selected: NfaRun, letter: Letter
     ) -> Iterator[Move]:
-        """The event may be the last of the pattern, if the condition on last events says so."""
+        """The moves where the event may be the last of the pattern, if the condition on last events
+        holds."""
         assert stage.last_now is not None
         last = self._checks(run, letter, ((True, stage.last_now),))
         other = self._checks(run, letter, ((False, stage.last_now),))
@@ -217,7 +218,7 @@ class Nfa(Automaton):
     def _waits(
         self, run: NfaRun, number: int, letter: Letter, literals: Literals
     ) -> Iterator[Move]:
-        """The event is ignored, and the run is in a state then."""
+        """The moves where the event is ignored, to a state."""
         checks = self._checks(run, letter, literals)
         if checks is None:
             return
@@ -229,7 +230,7 @@ class Nfa(Automaton):
                 yield self._to(move, NfaRun(number, run.remembered, regions))
 
     def _ends(self, run: NfaRun, letter: Letter, literals: Literals) -> Iterator[Move]:
-        """A Kleene plus that ends the pattern can go on no more."""
+        """The moves where a Kleene plus that ends the pattern cannot go on."""
         if self._open_at(len(self.stages)):
             yield from self._waits(run, len(self.stages), letter, literals)
             return
@@ -238,14 +239,14 @@ class Nfa(Automaton):
             yield Move(NOTHING, ACCEPT, checks)
 
     def _completes(self, move: Move, run: NfaRun) -> Iterator[Move]:
-        """All components have their events."""
+        """The moves where all components have their events."""
         if self._open_at(len(self.stages)):
             yield self._to(move, run._replace(stage=len(self.stages)))
         elif self._complete(run):
             yield move
 
     def _to(self, move: Move, run: NfaRun) -> Move:
-        """The move, to a run that remembers no more than it needs."""
+        """The move to a run that remembers only what it needs."""
         remembered = self.memory.alive(run.remembered, run.stage)
         return move._replace(target=run._replace(remembered=remembered))
 
@@ -285,9 +286,9 @@ class Nfa(Automaton):
     def _passed(
         self, run: NfaRun, number: int, letter: Letter, *, forbidding: bool
     ) -> Iterator[tuple[Literals, tuple[Region, ...]]]:
-        """What negated components make of an event that is ignored: what that depends on, and
-        what is known of them then. Unless it may be `forbidding`, an event that is what one of
-        them forbids is left out at once: of many components there are ever so many ways."""
+        """The outcomes of an ignored event for the negated components: their conditions, and the
+        regions after them. Without `forbidding`, outcomes with a forbidden event are left out at
+        once: with many components there would be too many outcomes."""
         regions = tuple(n.older(r) for n, r in zip(self.negations, run.regions, strict=True))
         ways: list[tuple[Literals, tuple[Region, ...]]] = [((), regions)]
         for place in self._open_at(number):
@@ -304,8 +305,8 @@ class Nfa(Automaton):
     def _regions_after(
         self, run: NfaRun, stage: NfaStage, letter: Letter
     ) -> tuple[Region, ...] | None:
-        """What is known of the negated components when an event is selected; None: one of them
-        has what it forbids."""
+        """The regions of the negated components after an event is selected; None if one of them has
+        a forbidden event."""
         made: list[Region] = []
         for each, region in zip(self.negations, run.regions, strict=True):
             if each.leads:
@@ -320,7 +321,7 @@ class Nfa(Automaton):
         return tuple(made)
 
     def _complete(self, run: NfaRun, *, trailing: bool = False) -> bool:
-        """Whether no negated component that is decided last has seen what it forbids."""
+        """Whether no negated component that is decided last has seen a forbidden event."""
         end = len(self.stages)
         decided = [n for n, each in enumerate(self.negations) if each.at_the_end]
         decided += [n for n in self._open_at(end) if trailing]

@@ -1,8 +1,8 @@
-"""What an NFA^b consists of (§3.1): states, and the conditions of their edges.
+"""The parts of an NFA^b (§3.1): states, and the conditions of their edges.
 
-States are in a line: of each component the state that selects its first event, and of a Kleene plus
-then the one that selects more. Conditions are only named here; how they are decided depends on how
-runs remember values (`memory`).
+States are in a line: for each component the state that selects its first event, and for a Kleene
+plus then the one that selects more. Conditions are only named here; how they are decided depends on
+how runs remember values (`memory`).
 """
 
 from __future__ import annotations

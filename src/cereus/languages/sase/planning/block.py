@@ -1,5 +1,5 @@
-"""SASE+ → Plan, one for each query block: values in slots of the kernel where that can decide, else
-in states."""
+"""SASE+ → Plan, one for each query block: with values in slots of the kernel where these can
+decide, else in states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Aggregates = Mapping[str, sase.UserAggregate]
 
 
 def block_of(plan: Plan) -> sase.Query:
-    """The query block that a plan was made of."""
+    """The query block from which a plan was made."""
     assert isinstance(plan.query.formula, sase.Pattern)
     return plan.query.formula.query
 
@@ -61,7 +61,7 @@ def build(
         ends_at_marks=True,
         distinct=True,
         position_sensitive=isinstance(query.window, EventWindow),
-        # runs know nothing of each other, and a leading negation reaches back to the window's begin
+        # runs are independent, and a leading negation reaches back to the beginning of the window
         looks_back=None,
     )
     if not query.timeouts:
@@ -78,7 +78,7 @@ def build(
 
 
 def _check_skip(query: sase.Query, *, closes: bool) -> None:
-    """Where to go on after a match has to be known at its last event."""
+    """Check that it is known at the last event of a match where to go on after it."""
     if query.skip is not None and closes:
         raise RefusedError(
             "AFTER MATCH SKIP needs matches that are complete at their last event, and this one "
@@ -89,7 +89,7 @@ def _check_skip(query: sase.Query, *, closes: bool) -> None:
 
 
 def is_keyed(query: sase.Query) -> bool:
-    """Whether the attributes of equivalence tests split the stream: nothing then looks at events
+    """Whether the attributes of equivalence tests split the stream. They do if nothing reads events
     of other keys, as counting events or strict contiguity would."""
     strict = any(query.strategy(part.variable) is sase.Strategy.STRICT for part in query.parts)
     by_places = isinstance(query.window, EventWindow)
@@ -111,7 +111,8 @@ def _lowered(
 
 
 def without_values(plan: Plan) -> Plan:
-    """The plan without what its states would have to remember values for; slots can stay."""
+    """The plan without conditions for which states would have to remember values; slots can
+    stay."""
     if not plan.traits.remembers_values:
         return plan
     block = block_of(plan)

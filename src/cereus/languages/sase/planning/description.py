@@ -1,4 +1,4 @@
-"""How SASE+ describes the plans of its query blocks."""
+"""Describes the plans of SASE+ query blocks for explain."""
 
 from __future__ import annotations
 

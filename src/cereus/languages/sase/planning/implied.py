@@ -1,9 +1,10 @@
-"""Attributes that conditions make all events of a match agree on: they split the stream as an
-equivalence test does.
+"""Finds attributes on which conditions make all events of a match agree: they split the stream as
+an equivalence test does.
 
-That takes strategies that only look at what can be selected (`skip_till_…`), and a condition at
-every component where its events are *selected*: under skip_till_next_match an event of another key
-would otherwise be taken, and end the run. The conditions stay, so NULL and NaN mean what they did.
+This needs strategies that only look at events that can be selected (`skip_till_…`), and a condition
+at every component where its events are *selected*: under skip_till_next_match an event of another
+key would otherwise be taken, and end the run. The conditions stay, so NULL and NaN keep their
+meaning.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Sides = tuple[ex.Attribute, ex.Attribute]
 
 
 def implied_keys(query: sase.Query) -> tuple[sase.Path, ...]:
-    """The attributes that equalities over all components make keys, negated ones included."""
+    """The attributes that equalities over all components, including negated ones, make keys."""
     skipping = all(query.strategy(part.variable) in SKIPPING for part in query.parts)
     if not skipping or isinstance(query.window, EventWindow):
         return ()
@@ -27,7 +28,7 @@ def implied_keys(query: sase.Query) -> tuple[sase.Path, ...]:
 
 
 def _sides(condition: ex.Expression) -> Sides | None:
-    """What `b.k = a.k` compares."""
+    """The two sides of `b.k = a.k`."""
     match condition:
         case ex.Comparison("=", ex.Attribute() as left, ex.Attribute() as right):
             return (left, right) if left.path == right.path else None

@@ -1,8 +1,8 @@
-"""Columns by which the input of a SASE+ text can be split without changing its answer.
+"""Finds columns by which the input of a SASE+ text can be split without changing its answer.
 
-An equivalence test `[symbol]` keeps the events of a match together, and so splits what its query
-reads. A query that reads another's output is split by an input column when it has an equivalence
-test on a value that the other returns of that very column.
+An equivalence test `[symbol]` keeps the events of a match together, and so splits the input of its
+query. A query that reads another's output is split by an input column if it has an equivalence test
+on a value that the other returns from that very column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def shared_keys(plan: ProgramPlan) -> tuple[str, ...]:
 def _stage(
     stage: Stage, before: list[tuple[frozenset[str], dict[str, str]]]
 ) -> tuple[frozenset[str], dict[str, str]]:
-    """What splits a query, and which of its output values are such columns."""
+    """The columns that split a query, and which of its output values are such columns."""
     keys: frozenset[str] | None = None
     values: dict[str, str] | None = None
     for block in stage.blocks:
@@ -46,14 +46,14 @@ def _block(block: Block, names: dict[str, str] | None) -> frozenset[str]:
 
 
 def _column(value: ex.Expression, names: dict[str, str] | None) -> str:
-    """The input's column that a value is read from; "" if it is computed."""
+    """The column of the input from which a value is read; "" if it is computed."""
     if not isinstance(value, ex.Attribute) or len(value.path) > 1:
         return ""
     return value.path[0] if names is None else names.get(value.path[0], "")
 
 
 def _renamed(plan: ProgramPlan) -> set[str]:
-    """Columns whose name some query gives to another value: they cannot be keys beside it."""
+    """Columns whose name some query gives to another value: they cannot be keys too."""
     return {
         name
         for stage in plan.stages

@@ -1,5 +1,5 @@
-"""SASE+ → NFA^b over event tests: a clause on one event becomes a test; one that compares events
-is a question to what runs remember (`nfa.memory`)."""
+"""SASE+ → NFA^b over event tests: a clause on one event becomes a test; a clause that compares
+events becomes a question to the memory of runs (`nfa.memory`)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LAST = (ClausePlace.LAST,)
 
 @dataclass
 class BlockLowering(ABC):
-    """One query block. The way values are remembered is a subclass's."""
+    """Lowers one query block. A subclass decides how values are remembered."""
 
     query: sase.Query
     stream: Stream
@@ -112,7 +112,7 @@ class BlockLowering(ABC):
         yield Placed(sase.Clause(ex.Or(ways), partition=True), variable, place)
 
     def _may_be_nan(self, path: sase.Path) -> bool:
-        """NaN, which equals nothing, agrees with NaN, as it does where it is a key."""
+        """Whether a column may have NaN, which equals nothing, but agrees with NaN as in a key."""
         type_ = None if self.schema is None else type_at(self.schema, path)
         return type_ is None or pa.types.is_floating(type_)
 
@@ -161,8 +161,8 @@ class BlockLowering(ABC):
         )
 
     def _strategy(self, variable: str, more: bool) -> sase.Strategy:
-        """Behind a negated component contiguity is about what is negated, so the next component
-        is the next match."""
+        """The strategy of a state. After a negated component contiguity applies to that component,
+        so the next component is the next match."""
         strategy, parts = self.query.strategy(variable), self.query.parts
         place = [part.variable for part in parts].index(variable)
         behind = not more and place > 0 and isinstance(parts[place - 1], sase.Negated)
@@ -250,7 +250,8 @@ class BlockLowering(ABC):
     def series(
         self, component: sase.Component, after: int, as_series: bool, deferred: bool
     ) -> NegatedComponent:
-        """One event of it is remembered, or with `as_series` all events in its place."""
+        """A negated component that remembers one event in its place, or with `as_series` all
+        events."""
         variable, strategy = component.variable, self.query.strategy(component.variable)
         end = max(self._first_stages())
         first, more = Question(at=variable), Question(at=variable, first=False)

@@ -1,4 +1,4 @@
-"""A SASE+ text → the plans of its queries, and how events flow from one to the next."""
+"""A SASE+ text → the plans of its queries, and the flow of events between them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from cereus.syntax.parsing import located
 Aggregates = Mapping[str, sase.UserAggregate]
 Path = tuple[str, ...]
 VERSION = 2
-"""Of the snapshots of whole texts."""
+"""The version of the snapshots of whole texts."""
 TYPE = "type"
-"""The column of types in what queries emit, where the input has none."""
+"""The column of types in the output of queries, if the input has none."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Block:
 
     @property
     def emits_late(self) -> bool:
-        """A match may be emitted after its last event."""
+        """Whether a match may be emitted after its last event."""
         return self.plan.traits.emits_late
 
     @property
@@ -73,7 +73,7 @@ class Stage:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Without RETURN the result shows where the events of each variable are."""
+        """The variables whose events the result shows: all, if there is no RETURN."""
         block, *others = self.union.blocks
         return () if self.names or others else tuple(c.variable for c in block.components)
 
@@ -85,7 +85,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class ProgramPlan:
-    """The queries that a result takes, in an order to run them in: the last makes the result."""
+    """The plans of the queries that a result needs, in an order to run them in: the last makes the
+    result."""
 
     stages: tuple[Stage, ...]
     program: sase.Program
@@ -99,7 +100,7 @@ class ProgramPlan:
 
     @property
     def composed(self) -> bool:
-        """Whether queries read what others emit."""
+        """Whether queries read the output of others."""
         return len(self.stages) > 1
 
     @property
@@ -109,13 +110,14 @@ class ProgramPlan:
 
     @property
     def emits_late(self) -> bool:
-        """A result may be emitted after its last event."""
+        """Whether a result may be emitted after its last event."""
         return self.composed or any(block.emits_late for block in self.result.blocks)
 
     @property
     def splits(self) -> bool:
-        """Whether keys may be read apart: without keys of the stream, a match that waits for its
-        window is emitted when any event has passed it. Time-outs are read again batch by batch."""
+        """Whether keys may be read separately. If the stream has no keys, a match that waits for
+        its window is emitted when any event has passed it. Time-outs are read again batch by
+        batch."""
         timeouts = any(block.query.timeouts for block in self.result.blocks)
         punctual = not self.emits_late or bool(self.stream.keys)
         return not self.composed and not timeouts and punctual
@@ -217,7 +219,7 @@ class _Building:
 
 
 def between(stream: Stream) -> Stream:
-    """What the stream of output events looks like."""
+    """The stream of output events."""
     return replace(stream, type=stream.type or TYPE, stream=None, where=None)
 
 
@@ -259,7 +261,7 @@ def _result(program: sase.Program, output: str | int | None) -> int:
 
 
 def _check_result(stage: Stage, stream: Stream) -> None:
-    """The values of RETURN become columns beside those that every match has."""
+    """Check the values of RETURN, which become columns beside those that every match has."""
     fixed = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
     fixed += TIMEOUTS if stage.union.blocks[0].timeouts else ()
     check_keys([(key,) for key in stream.keys], fixed)
@@ -274,7 +276,7 @@ def _check_result(stage: Stage, stream: Stream) -> None:
 
 
 def _check_keys(union: sase.Union, names: tuple[str, ...], stream: Stream) -> None:
-    """A value that is called like a key is that key."""
+    """Check that a value with the name of a key is that key."""
     for place, name in enumerate(names):
         for block in union.blocks if name in stream.keys else ():
             value = block.output.values[place]

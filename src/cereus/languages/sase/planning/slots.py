@@ -1,8 +1,8 @@
-"""SASE+ with values in slots of the kernel: clauses that compare events as terms.
+"""SASE+ with values in slots of the kernel: clauses that compare events become terms.
 
-What a clause reads is renamed first, so that `a[i]`, `a[i-1]`, `a[1]`, `a[a.LEN]` and `a[..i-1]`
-are different variables to `TermBuilder`; then each is read where it is: in a column of the event at
-hand, or in a slot.
+The identifiers of a clause are renamed first, so that `a[i]`, `a[i-1]`, `a[1]`, `a[a.LEN]` and
+`a[..i-1]` are different variables to `TermBuilder`; then each is read where it is: in a column of
+the event at hand, or in a slot.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BuffersInSlots(BlockLowering):
         if as_series:
             raise CannotUseSlots(f"~{component.variable}[] forbids a series as a whole")
         if after == 0 and self.query.skip is not None:
-            raise CannotUseSlots(f"~{component.variable} speaks of events before those skipped")
+            raise CannotUseSlots(f"~{component.variable} is about events before those skipped")
         variable, components = component.variable, self.query.components
         clauses = self._placed(variable, FIRST)
         local = [c for c in clauses if is_local(c, variable, Question(at=variable))]
@@ -95,13 +95,13 @@ class BuffersInSlots(BlockLowering):
         return ForbiddenPast(after, stage, event)
 
     def _decided_at(self, variable: str, after: int, clauses: list[ex.Expression]) -> int:
-        """The component with whose first event it is known whether an event is forbidden."""
+        """The component whose first event decides whether an event is forbidden."""
         components = self.query.components
         several = [isinstance(each, sase.Kleene) for each in components]
         names = [each.variable for each in components]
         if after == 0:
             if several[-1]:
-                raise CannotUseSlots(f"~{variable} speaks of a window whose end is not known")
+                raise CannotUseSlots(f"~{variable} is about a window whose end is not known")
             return len(components) - 1
         read = {node.variable for clause in clauses for node in identifiers(clause)}
         places = [place for place, name in enumerate(names) if name in read and place >= after]
@@ -163,7 +163,8 @@ class BuffersInSlots(BlockLowering):
         stage: int,
         past: tuple[str, dict[int, None]] = ("", {}),
     ) -> Term:
-        """All clauses; of an event of the `past`, for a variable, these columns are kept."""
+        """All clauses as one term; `past` is the variable of an event of the past, and the columns
+        that are kept of it."""
         assert self.schema is not None
         variable, columns = past
 
@@ -186,7 +187,7 @@ class BuffersInSlots(BlockLowering):
         return term
 
     def _value(self, reading: ValueRead, at: Question, stage: int) -> Term:
-        """Where a value is, when the event at hand is read for `at`."""
+        """The term of a value, when the event at hand is read for `at`."""
         variable, _, place = reading.variable.partition("[")
         number = self.columns.read(reading)
         how = reading.total or {"": "first", "1]": "first", "i]": "now"}.get(place, "last")
@@ -204,7 +205,7 @@ class BuffersInSlots(BlockLowering):
 
 
 def _renamed(node: ex.Expression) -> ex.Expression:
-    """Each element of an array as a variable."""
+    """The expression with each element of an array as a variable."""
     match node:
         case sase.Item(path, variable, at):
             return ex.Attribute(path, f"{variable}[{at}]", span=node.span)

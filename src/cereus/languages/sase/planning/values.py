@@ -15,7 +15,7 @@ from cereus.languages.sase.planning.lower import BlockLowering
 
 @dataclass
 class BuffersInStates(BlockLowering):
-    """States remember values: decides anything."""
+    """Lowering with values in states: decides anything."""
 
     aggregates: Mapping[str, sase.UserAggregate] = field(default_factory=dict)
     read: list[tuple[int, Cell]] = field(default_factory=list)

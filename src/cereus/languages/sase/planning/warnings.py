@@ -1,4 +1,4 @@
-"""What a person should know before running a SASE+ query block."""
+"""Warnings that a person should read before running a SASE+ query block."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NEVER = "this pattern can never match"
 
 
 def warnings(query: sase.Query, plan: Plan) -> list[str]:
-    """Warnings from the automaton, and one where runs may wait for ever. The latter is decided by
-    the text: which events are skipped may depend on values, which the automaton alone lacks."""
+    """Warnings from the automaton, and one if runs may wait for ever. The latter is decided by the
+    text: which events are skipped may depend on values, which the automaton alone does not have."""
     texts = warnings_of(plan, SaseDescription())
     never = any(each.startswith(NEVER) for each in texts)
     if query.window is None and _waits(query) and not never and GROWS not in texts:

@@ -1,1 +1,1 @@
-"""Running a SASE+ program and computing its output."""
+"""Runs a SASE+ program and computes its output."""

@@ -1,6 +1,6 @@
-"""Matches of a SASE+ block → what they emit: rows of a result, or events for other queries.
+"""Matches of a SASE+ block → their output: rows of a result, or events for other queries.
 
-Both say which events of the *input* a match is made of, also where the block reads the output of
+Both name the events of the *input* that a match is made of, also if the block reads the output of
 another query: an event between queries carries its constituents, hidden in the column OF.
 """
 
@@ -30,8 +30,8 @@ from cereus.stream import Stream
 OF = "__of"
 """A hidden column of events between queries: the events of the input that they are made of."""
 TIME, LAST, BLOCK, END, BINDING = "__time", "__last", "__block", "__end", "__binding"
-"""What orders them, hidden as well: time, the arrival of the last event of the input behind them,
-block, last event of what the block reads, and the events of each variable."""
+"""Hidden columns that order these events: time, the arrival of the last event of the input behind
+them, block, last event that the block has read, and the events of each variable."""
 ORDER = (TIME, LAST, BLOCK, END)
 ARRIVAL, ROW, AT, EVENT = "place", "row", "at", "event"
 """Of an event of the input: the number of its arrival (rows may have been sorted), its row number,
@@ -49,7 +49,7 @@ class Constituents:
     events: pa.Array | None
 
     def listed(self) -> pa.Array:
-        """As a column of events between queries."""
+        """The constituents as a column of events between queries."""
         columns = {ARRIVAL: self.arrivals, ROW: self.rows, AT: self.times}
         arrays: dict[str, pa.Array] = {name: pa.array(values) for name, values in columns.items()}
         if self.events is not None:
@@ -59,7 +59,7 @@ class Constituents:
 
     @classmethod
     def merged(cls, of: pa.Array, offsets: Ints) -> Constituents:
-        """Those of matches of events that have constituents themselves: each event once.
+        """The constituents of matches of events that have constituents themselves, each event once.
         `offsets` cuts `of` into matches."""
         inner = of.offsets.to_numpy() - of.offsets[0].as_py()
         flat = of.flatten()
@@ -151,7 +151,7 @@ class BlockOutput(Results):
         return self._batch(chunk, values)
 
     def begun(self, chunk: MatchChunk) -> pa.RecordBatch:
-        """Partial matches: HAVING, which is about whole ones, has no say."""
+        """The partial matches. HAVING is about whole matches, so it does not apply."""
         return self._batch(chunk, self._values(chunk, complete=False))
 
     def _batch(self, chunk: MatchChunk, values: Values) -> pa.RecordBatch:
@@ -168,7 +168,7 @@ class BlockOutput(Results):
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
-        """HAVING comes first."""
+        """The matches that are taken, after HAVING."""
         return chunks
 
     @property
@@ -176,7 +176,7 @@ class BlockOutput(Results):
         return tuple((name,) for name in self.stream.keys)
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
-        """Without those that are among the values."""
+        """The key columns that are not among the values."""
         every = super()._key_columns(chunk)
         return [every[self.stream.keys.index(name)] for name in self.keys]
 
@@ -251,8 +251,8 @@ class BlockOutput(Results):
         return [*columns, self._binding(chunk)]
 
     def _binding(self, chunk: MatchChunk) -> pa.Array:
-        """The arrivals of a match's events with a -1 before those of each variable: in the order
-        of these lists, matches come as those of the reference do."""
+        """The arrivals of a match's events with a -1 before those of each variable. Sorted by these
+        lists, matches come in the order of the reference."""
         arrivals = self._arrivals(self.history.rows[chunk.cells - self.history.first])
         new = np.ones(len(arrivals), bool)
         new[1:] = np.diff(chunk.labels) != 0

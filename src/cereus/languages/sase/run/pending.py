@@ -1,9 +1,9 @@
-"""Events between SASE+ queries wait here until they are in the order of time.
+"""Holds events between SASE+ queries until they are in the order of time.
 
 With a *frontier* F, a time before which no event of the input comes any more, a query that emits
-matches at their last event has emitted everything before F, and one that waits for their windows (a
-trailing negation, a Kleene plus at the end) everything before F - window. Without times, the
-numbers of the events' arrivals take their part.
+matches at their last event has emitted everything before F. A query that waits for their windows (a
+trailing negation, a Kleene plus at the end) has emitted everything before F - window. Without
+times, the numbers of the events' arrivals are used instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEVER = float("-inf")
 OVER = float("inf")
 """Frontiers before all times and after them."""
 HIDDEN = (*ORDER, BINDING)
-"""What orders the events; the query that reads them does not see it."""
+"""The columns that order the events; the query that reads them does not see these."""
 
 
 class Piece(NamedTuple):
@@ -37,8 +37,8 @@ class Piece(NamedTuple):
 
 @dataclass
 class PendingEvents:
-    """Output events of a query that wait for those that belong before them; `released` counts
-    those that have been passed on."""
+    """Output events of a query that wait for earlier ones; `released` counts those that have been
+    passed on."""
 
     pieces: list[Piece] = field(default_factory=list)
     released: int = 0
@@ -69,7 +69,7 @@ class PendingEvents:
 
     @classmethod
     def restored(cls, saved: dict[str, Any], schema: pa.Schema) -> PendingEvents:
-        """What was saved, if it has the columns of the query's output."""
+        """The saved events, if they have the columns of the query's output."""
         pending = cls(released=checked.count(saved["released"], "the number of events passed on"))
         for events in checked.of_type(saved["events"], list, "what is pending"):
             table = checked.table(events, "what is pending", schema)
@@ -85,7 +85,7 @@ def _times(events: pa.RecordBatch | pa.Table) -> Ints:
 
 
 def _measure(frontier: Time, real: bool) -> Time:
-    """A frontier among the integers that times are compared as."""
+    """A frontier as one of the integers by which times are compared."""
     if not real or frontier in (NEVER, OVER):
         return frontier
     return int(ordered(np.array([float(frontier)]))[0])
@@ -98,8 +98,8 @@ def first_before(times: Ints, frontier: Time, *, real: bool) -> int | None:
 
 
 def in_order(events: pa.Table) -> Ints:
-    """By time, by the input's last event, by block, by the last event that the block has read,
-    and then as the events of the variables go."""
+    """The order of events: by time, by the input's last event, by block, by the last event that the
+    block has read, and then by the events of the variables."""
     keys = [events.column(name).to_numpy() for name in reversed(ORDER)]
     order = np.lexsort(keys)
     new = np.ones(len(order), bool)

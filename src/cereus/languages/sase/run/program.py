@@ -1,9 +1,9 @@
-"""SASE+ texts of several queries: events go through the queries in the order of their streams.
+"""Runs SASE+ texts of several queries: events go through the queries in the order of their streams.
 
-What a query emits for others is *pending* until no event can come that belongs before it
-(`pending`): the next query reads its events in the order of time, and gives the same answer
-however the input is cut. How far time has come, the *frontier*, is the latest time read, where the
-stream has no keys; with keys, whose times may run apart, it is what `advance` says.
+The output of a query for others is *pending* until no earlier event can come (`pending`): the next
+query reads its events in the order of time, and gives the same answer however the input is cut. How
+far time has come, the *frontier*, is the latest time read, if the stream has no keys; with keys,
+whose times may differ, it is what `advance` says.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from cereus.state import checked
 
 @dataclass
 class BlockRun:
-    """One block at work."""
+    """A running block."""
 
     block: Block
     runner: Runner
@@ -133,8 +133,9 @@ class ProgramExecutor(Executor):
     # ------------------------------------------------------------ events in, results out
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """A batch that is refused leaves no trace: the next is read as if it had not come. Where
-        keys run apart, one block may have read what another refuses: then there is no next."""
+        """Read a batch. A refused batch leaves no trace: the next is read as if it had not come. If
+        keys run apart, one block may have read what another refuses: then nothing more can be
+        read."""
         self._begin()
         self._has_read = False
         known = self.rows, self.frontier, self.watched.latest["time"].copy()
@@ -159,7 +160,7 @@ class ProgramExecutor(Executor):
     def _through(
         self, batch: pa.RecordBatch | None, *, advanced: bool = False, finished: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Let every query read what there is for it, those that are read first."""
+        """Let every query read its events, in the order of their streams."""
         fresh: list[pa.RecordBatch | None] = []
         frontiers: list[Time] = []
         start = OVER if finished else self._input_frontier()
@@ -207,7 +208,7 @@ class ProgramExecutor(Executor):
 
     @staticmethod
     def _behind(run: BlockRun, frontier: Time) -> Time:
-        """Before what time a block emits nothing any more."""
+        """The time before which a block emits nothing any more."""
         if frontier in (NEVER, OVER):
             return frontier
         late = run.lateness
@@ -227,8 +228,8 @@ class ProgramExecutor(Executor):
         return self.rows if self.stream.time is None else self.frontier
 
     def _watch(self, batch: pa.RecordBatch) -> None:
-        """A stream without keys comes in the order of time, whatever equivalence tests it has: time
-        that passes for one of its events passes for all."""
+        """Note the latest time. A stream without keys comes in the order of time, whatever
+        equivalence tests it has: time that passes for one of its events passes for all."""
         name = self.stream.time
         if name is None or not batch.num_rows:
             return
@@ -253,7 +254,8 @@ class ProgramExecutor(Executor):
         self.frontier = max(self.frontier, latest)
 
     def forget_idle(self) -> None:
-        """Matches that wait for their window must not be forgotten before it has passed."""
+        """Forget idle keys. Matches that wait for their window must not be forgotten before it has
+        passed."""
         for run in self._every():
             if run.block.source is None and not run.block.emits_late:
                 run.runner.forget_idle_keys()
@@ -276,18 +278,18 @@ class ProgramExecutor(Executor):
 
     @property
     def costs(self) -> Costs:
-        """Of all blocks together; events are those of the input."""
+        """The counts of all blocks together; events are those of the input."""
         every = sum((run.runner.costs for run in self._every()), Costs())
         return replace(every, events=self.rows)
 
     @property
     def readers(self) -> tuple[BatchReader, ...]:
-        """Those of the blocks that read the input."""
+        """The readers of the blocks that read the input."""
         return tuple(run.runner.reader for run in self._every() if run.block.source is None)
 
     def sharing(self) -> Sharing | None:
-        """Where no query reads another's events, and none of its matches waits for time to pass in
-        the whole input."""
+        """This executor as one of several, if no query reads another's events, and no match waits
+        for time to pass in the whole input."""
         if not self.plan.splits:
             return None
         for run in self.runs[-1]:

@@ -1,7 +1,7 @@
 """The values of SASE+ terms on many matches at once: one value per match, as an Arrow array.
 
-Beside what every language has (`engine.results.values`) there are series, tuples, elements of a
-Kleene variable, ranked values and aggregates of the user's own. The values are those of the
+In addition to what every language has (`engine.results.values`) there are series, tuples, elements
+of a Kleene variable, ranked values and aggregates of the user's own. The values are those of the
 reference evaluator.
 """
 
@@ -69,8 +69,8 @@ class Values(MatchValues):
         return None
 
     def _any_of(self, node: ex.Comparison, column: NewColumn, visit: ex.Rewrite) -> ex.Expression:
-        """A comparison with the k highest is true when it is true of one of them (§5); of those
-        that are not there, it is false."""
+        """A comparison with the k highest values is true if it is true for one of them (§5); for
+        missing ones, it is false."""
 
         def side(operand: ex.Expression) -> Choices:
             choices: Choices = []

@@ -1,1 +1,1 @@
-"""The automaton of a SREMO, made on demand."""
+"""The automaton of a SREMO, built on demand."""

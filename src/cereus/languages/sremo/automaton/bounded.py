@@ -16,7 +16,7 @@ from cereus.languages.sremo.automaton.parts import Configuration, PartStep, Srem
 class ComplementPart(SremoPart):
     """!e: (contents, all configurations of e). It may end wherever none of them may.
 
-    `begin` is what e's registers hold when it does not read those around it, else None.
+    `begin` is the contents of e's registers if it does not read the registers around it, else None.
     """
 
     body: SremoPart
@@ -54,7 +54,7 @@ class ComplementPart(SremoPart):
 
 @dataclass(frozen=True)
 class MeasuredPart(SremoPart):
-    """(configuration of the body, how far it is from its first mark)."""
+    """A part with a measure: (configuration of the body, how far it is from its first mark)."""
 
     body: SremoPart
 
@@ -91,22 +91,21 @@ class WithinEvents(MeasuredPart):
 
 @dataclass(frozen=True)
 class WithinValues(MeasuredPart):
-    """The same by the values of a column: times, or an attribute that never decreases."""
+    """Like `WithinEvents`, by the values of a column: times, or an attribute that never
+    decreases."""
 
     path: tuple[str, ...]
     size: Any
 
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         inner, first = at
-        if not isinstance(
-            letter, ValuedLetter
-        ):  # nothing known: an automaton that is only looked at
+        if not isinstance(letter, ValuedLetter):  # no values: the automaton is only explored
             yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))
             return
         now = letter.values[self.path]
         for step in self.body.steps(inner, letter):
             begin = now if first is None and step.marked else first
-            # a distance from or to NULL is within nothing
+            # a distance from or to NULL is never within the window
             if not step.marked or (now is not None and now - begin <= self.size):
                 yield step._replace(to=(step.to, begin))
 
@@ -142,5 +141,5 @@ class WithinSlots(MeasuredPart):
         within = self.body.contents(inner)
         if not first:
             return within
-        # slots have contents that are names
+        # with slots, the contents are names of registers
         return [frozenset({self.name}).union(each) for each in within]  # type: ignore[arg-type]

@@ -1,14 +1,14 @@
-"""What the registers of a run hold, and how conditions on them are decided.
+"""The contents of the registers of a run, and how conditions on them are decided.
 
-Two ways, one of them for all of an expression:
+There are two ways, and one of them is used for a whole expression:
 
 * by *values* (`ValueGuard`): a run holds, per register, the values that conditions read from it,
   or None while it is empty. Decides any condition, one run at a time.
 * by *slots* (`SlotGuard`): a run holds the names of the registers that are set; their values are in
   slots of the kernel. Decides what the kernel can compute (`automata.memory.terms`).
 
-Either way a register is forgotten where nothing can read it any more (`tree.live`), so that
-runs that differ in it become one.
+Either way a register is forgotten when nothing can read it any more (`tree.live`), so that runs
+that differ only in it become one.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Guard(ABC):
 
     @abstractmethod
     def passing(self, contents: Any, letter: Letter) -> Iterator[Passed]:
-        """The contents afterwards, where the event may pass; and the checks of slots for that."""
+        """The contents after an event that may pass, and the checks of slots for that."""
 
     @abstractmethod
     def failing(self, contents: Any, letter: Letter) -> Iterator[Checks]:
-        """The checks of slots where the event may fail."""
+        """The checks of slots for an event that may fail."""
 
 
 # ---------------------------------------------------------------- by values
@@ -71,7 +71,8 @@ class ValueGuard(Guard):
             yield ()
 
     def _true(self, contents: Any, letter: Letter) -> bool:
-        """A letter without values, where an automaton is only looked at, may pass anything."""
+        """Whether the condition holds. A letter without values, of an automaton that is only
+        explored, may pass anything."""
         if self.condition is None or not isinstance(letter, ValuedLetter):
             return True
         bindings = self.registers.bindings(contents)
@@ -99,7 +100,8 @@ class ValueGuard(Guard):
 
 @dataclass(frozen=True)
 class JoinRows:
-    """The contents after an intersection: from the left what it writes, else the right."""
+    """The contents after an intersection: those that the left side writes, else those of the
+    right."""
 
     from_left: tuple[bool, ...]
 
@@ -121,7 +123,7 @@ class SlotCheck(NamedTuple):
         return (self.check,) if self.register in contents else None
 
     def otherwise(self, contents: frozenset[str]) -> Checks | None:
-        """Only equalities can be denied (`differs`)."""
+        """The checks for when the comparison fails. Only equalities can be negated (`differs`)."""
         return (self.check._replace(op="differs"),) if self.register in contents else ()
 
 
@@ -151,15 +153,15 @@ class RegisterFormula(NamedTuple):
         return (fails(term),)
 
     def where(self, contents: frozenset[str]) -> Term:
-        """The term where these registers are set, and no others."""
+        """The term if exactly these registers are set."""
         filled = [atom.term if atom.registers <= contents else FALSE for atom in self.atoms]
         return simplified(self.shape.filled(filled))
 
 
 @dataclass(frozen=True)
 class SlotGuard(Guard):
-    """`conditions` on the registers, all of them; `updates` fill the slots of `writes`. What
-    may have to fail (`next`) is one condition."""
+    """`conditions` on the registers, which must all hold; `updates` fill the slots of `writes`. If
+    the conditions may have to fail (`next`), they are one condition."""
 
     conditions: tuple[SlotCheck | RegisterFormula, ...]
     writes: str | None

@@ -2,9 +2,9 @@
 
 A *part* is an expression that reads events. A run inside it is a *configuration*: where it is, and
 what its registers hold (`Contents`, see `memory`). Registers flow through concatenation, so a part
-is entered with some contents, and left with the contents then. No ε: what can be left is left at
-once, and the next part entered. A configuration that can read nothing more is not kept, unless it
-is where a part can be left.
+is entered with some contents, and left with other contents. There is no ε: a part that can be left
+is left at once, and the next part is entered. A configuration that can read nothing more is not
+kept, unless a part can be left there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cereus.automata.model import Check, Letter, State, Update
+from cereus.errors import LimitError
 from cereus.languages.sremo.automaton.memory import Contents, Guard
+
+MOST_WAYS = 50_000
+"""Configurations in which both sides of an intersection may begin: each side has several, and with
+every & there are as many times more."""
 
 Configuration = State
 
 
 class PartStep(NamedTuple):
-    """One event read: is it marked, where is the run then, what must slots hold and take."""
+    """One event read: whether it is marked, where the run is then, and which checks and updates
+    slots need."""
 
     marked: bool
     to: Configuration
@@ -35,22 +41,22 @@ class SremoPart(ABC):
 
     @abstractmethod
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
-        """What a run may do on an event that looks like `letter`."""
+        """The steps of a run on an event with this letter."""
 
     @abstractmethod
     def leave(self, at: Any) -> Iterable[Contents]:
-        """The contents where the part may end here; nothing where it may not."""
+        """The contents with which the part may end here; empty if it may not."""
 
     @abstractmethod
     def contents(self, at: Any) -> list[Contents]:
         """All contents of a configuration."""
 
     def goes_on(self, at: Any) -> bool:
-        """False when no event can be read any more."""
+        """False if no event can be read any more."""
         return True
 
     def for_ever(self, at: Any) -> bool:
-        """True when the part may end here and after any events to come."""
+        """Whether the part may end here and after any further events."""
         return False
 
 
@@ -155,7 +161,7 @@ class ConcatenationPart(SremoPart):
             yield from self._on(at)
 
     def _on(self, at: Configuration) -> Iterator[Configuration]:
-        """A configuration of the left part, and those of the right part that it leads to."""
+        """A configuration of the left part, and those of the right part that follow it."""
         if self.left.goes_on(at):
             yield (False, at)
         for contents in self.left.leave(at):
@@ -216,7 +222,8 @@ class DisjunctionPart(SremoPart):
 
 @dataclass(frozen=True)
 class IterationPart(SremoPart):
-    """e*, and e+ when it has to be `once`: (False, contents) between rounds, in one (True, …)."""
+    """e*, and e+ if it has to be read `once`: (False, contents) between rounds, (True, …) in
+    one."""
 
     body: SremoPart
     once: bool
@@ -250,15 +257,20 @@ class IterationPart(SremoPart):
 
 @dataclass(frozen=True)
 class IntersectionPart(SremoPart):
-    """Both sides at once, marking alike; `merge` makes one of the contents of the two."""
+    """Both sides at once, marking alike; `merge` combines the contents of the two."""
 
     left: SremoPart
     right: SremoPart
     merge: Callable[[Contents, Contents], Contents]
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
-        rights = list(self.right.enter(contents))
-        return [(a, b) for a in self.left.enter(contents) for b in rights]
+        lefts, rights = list(self.left.enter(contents)), list(self.right.enter(contents))
+        if len(lefts) * len(rights) > MOST_WAYS:
+            raise LimitError(
+                f"an intersection can begin in more than {MOST_WAYS:,} ways",
+                hint="write fewer iterations side by side of &",
+            )
+        return [(a, b) for a in lefts for b in rights]
 
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         rights = list(self.right.steps(at[1], letter))

@@ -63,13 +63,13 @@ class Following(NamedTuple):
 
 @dataclass(frozen=True)
 class Detecting(Automaton):
-    """DETECT: marks an event alone where a match ends at it, and makes no match.
+    """DETECT: marks only the event where a match ends, and makes no match.
 
-    Of a run nothing is kept but its configuration and where its first mark was, which is all that
-    a window asks. Runs that agree on their configuration are one, the one that begins last; so
-    time and memory go by the different configurations, not by the number of matches. Where
-    registers are in states, the engine's subset construction makes sets of configurations of
-    them, and the determinised form (Theorem 41) where there are none.
+    Of a run only its configuration and the place of its first mark are kept, which is all that a
+    window needs. Runs that agree on their configuration become one, the one that begins last. So
+    time and memory depend on the number of different configurations, not on the number of matches.
+    If registers are in states, the engine's subset construction makes sets of configurations of
+    them, and the determinised form (Theorem 41) if there are none.
     """
 
     body: Streaming

@@ -1,4 +1,4 @@
-"""!(⊤* e ⊤*) where e stores and reads registers of its own: e is watched by itself
+"""!(⊤* e ⊤*) where e stores and reads its own registers: e is watched separately
 (`automata.memory.exception`), and runs ask when the last e that has matched began."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def slots_in(contents: Iterable[Contents], of_register: SlotsOf) -> Slots:
 
 @dataclass(frozen=True)
 class Unmarked(Automaton):
-    """The strings of a part, whatever it marks. A state is a configuration of it."""
+    """The strings of a part, without its marks. A state is a configuration of it."""
 
     part: SremoPart
     begin: Contents

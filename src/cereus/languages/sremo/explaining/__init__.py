@@ -1,1 +1,1 @@
-"""How an SREMO expression is explained: taken apart, in words, as a picture."""
+"""Explains a SREMO expression: taken apart, in words, as a picture."""

@@ -1,4 +1,4 @@
-"""A SREMO taken apart: its steps, and what may be loosened in it."""
+"""Takes a SREMO apart: its steps, and what may be loosened in it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     expression = tree.formula.expression
     for count, unit in enumerate(_units(expression), 1):
         if not _marks(unit):
-            continue  # what is skipped belongs to the step behind it
+            continue  # skipped events belong to the step after them
         prefix = _prefix(expression, count)
         upto = query.replaced(
             query=replace(clauses, formula=replace(tree.formula, expression=prefix))

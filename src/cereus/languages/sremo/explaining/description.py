@@ -1,4 +1,4 @@
-"""How SREMO describes its plans."""
+"""Describes the plans of SREMO for explain."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SremoDescription(Description):
         return [condition_text(each) for each in _pattern(plan).conditions_on_registers]
 
     def skeleton(self, plan: Plan) -> Plan:
-        return plan  # its automaton passes what it has no values for
+        return plan  # its automaton lets letters without values pass
 
     def only_adds(self, plan: Plan) -> bool:
         nodes = sremo.rewritten(_pattern(plan).expression).walk()

@@ -1,4 +1,4 @@
-"""What a SREMO asks, in plain English."""
+"""A SREMO in plain English."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def part_words(node: sremo.Sremo) -> str:
 
 
 def _next(phrase: str) -> str:
-    """What stands behind `the next`."""
+    """The words after `the next`."""
     return noun_of(phrase) or f"that is {grouped(phrase)}"
 
 
@@ -95,7 +95,7 @@ def _choices(node: sremo.Sremo) -> Iterator[sremo.Sremo]:
 
 
 def _event_words(node: sremo.Terminal, *, many: bool = False) -> str:
-    """What follows an article, or a number: an event with all its conditions."""
+    """An event with all its conditions: the words after an article, or a number."""
     parts = [part for part in conjuncts(node.condition) if part != sremo.TRUE]
     alone = [part for part in parts if not ex.variables(part)]
     others = [condition_words(part) for part in parts if ex.variables(part)]

@@ -1,7 +1,7 @@
 """Symbolic register transducers as explicit automata, and the paper's constructions on them.
 
-The engine runs SREMO by automata made on demand (`automaton`); these are for looking at, for
-comparing, and for deciding about transducers as a whole.
+The engine runs SREMO by automata that are made on demand (`automaton`). These transducers are for
+looking at, for comparing, and for deciding about transducers as a whole.
 """
 
 from cereus.languages.sremo.srt.closure import concatenation, intersection, star, union

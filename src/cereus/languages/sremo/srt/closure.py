@@ -42,8 +42,8 @@ def concatenation(first: Transducer, second: Transducer) -> Transducer:
 
 
 def star(transducer: Transducer) -> Transducer:
-    """Concatenations of matches of T (Fig. 11f). As with e*, registers are not emptied between
-    two rounds; Def. 30, which asks that each round starts from nothing, holds where T reads no
+    """Concatenations of matches of T (Fig. 11f). As with e*, registers are not emptied between two
+    rounds; Def. 30, which requires that each round starts from nothing, holds where T reads no
     register before writing it."""
     start = transducer.states
     again = (_epsilon(state, start) for state in sorted(transducer.final))
@@ -60,14 +60,14 @@ def star(transducer: Transducer) -> Transducer:
 def intersection(first: Transducer, second: Transducer) -> Transducer:
     """Match(T, S) = Match(T1, S) ∩ Match(T2, S) (Theorem 34), without ε.
 
-    The proof joins transitions whose outputs differ, with output ⊗. That finds matches that
-    neither has: of {a} and skip{a}, ∅. Both must mark alike.
+    The proof joins transitions whose outputs differ, with output ⊗. That finds matches that neither
+    has: ∅ for {a} and skip{a}. So both must mark alike.
     """
     return joined(first, _with_other_registers(first, second))
 
 
 def joined(first: Transducer, second: Transducer) -> Transducer:
-    """The same of two that have their registers in common, and write different ones."""
+    """The intersection of two that share registers, and write different ones."""
     one, two = eliminate_epsilon(first), eliminate_epsilon(second)
     moves = tuple(
         Transition(
@@ -95,7 +95,7 @@ def _epsilon(source: int, target: int) -> Transition:
 
 
 def _apart(first: Transducer, second: Transducer) -> tuple[Transducer, Transducer]:
-    """The two with no state and no register in common."""
+    """The two, without a common state or register."""
     other = _with_other_registers(first, second)
     return first, replace(
         other,
@@ -106,7 +106,7 @@ def _apart(first: Transducer, second: Transducer) -> tuple[Transducer, Transduce
 
 
 def _with_other_registers(first: Transducer, second: Transducer) -> Transducer:
-    """The second with other names for the registers that the first has too."""
+    """The second with other names for the registers that the first also has."""
     names: dict[str, str] = {}
     taken = set(first.registers | second.registers)
     for register in sorted(first.registers & second.registers):
@@ -121,7 +121,7 @@ def _shifted(move: Transition, offset: int) -> Transition:
 
 
 def renamed_registers(transducer: Transducer, names: dict[str, str]) -> Transducer:
-    """The same with some registers under other names."""
+    """The transducer with other names for some registers."""
 
     def of(registers: frozenset[str]) -> frozenset[str]:
         return frozenset(names.get(register, register) for register in registers)

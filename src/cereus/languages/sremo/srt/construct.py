@@ -1,9 +1,9 @@
-"""SREMO → SRT (Theorem 27, Fig. 11), with what §5 adds to the language.
+"""SREMO → SRT (Theorem 27, Fig. 11), with the operators that §5 adds.
 
 The operators of Def. 15 are joined by ε. Intersection, windows and complement are constructions on
-whole transducers (Theorem 34, Def. 39, Corollary 43): their parts are built first, and what comes
-out is joined like any other part. Registers keep their names throughout, so that a part may read
-what was written before it.
+whole transducers (Theorem 34, Def. 39, Corollary 43): their parts are built first, and the result
+is joined like any other part. Registers keep their names throughout, so that a part may read what
+was written before it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def streaming(
 
 
 class _Names:
-    """Registers that no expression has named."""
+    """Makes registers that no expression has named."""
 
     def __init__(self, expression: sremo.Sremo) -> None:
         nodes = [n for n in expression.walk() if isinstance(n, sremo.Terminal)]
@@ -89,7 +89,7 @@ class _Thompson:
         return transducer.with_used_registers()
 
     def apart(self, expression: sremo.Sremo, inside: LengthBound) -> Transducer:
-        """The transducer of a part, to be built on before it is joined."""
+        """The transducer of a part, for a construction before it is joined."""
         other = _Thompson(self.expression, self.type_column, self.time_column, self.names)
         return other.build(expression, inside)
 

@@ -1,8 +1,8 @@
 """Windowed unrolling, output-agnostic determinisation, complement (Lemma 46, Thm 41, Cor. 43).
 
-Unrolling bounds the *length of strings* by w, where Def. 39 bounds the distance of the first and
-the last mark: they say the same of strings that begin and end with a mark, and these are the
-strings in which the proof of Theorem 41 speaks of windows.
+Unrolling bounds the *length of strings* by w, whereas Def. 39 bounds the distance of the first and
+the last mark. Both are the same for strings that begin and end with a mark, which are those of the
+proof of Theorem 41.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from cereus.languages.sremo.srt.transducer import Transducer, Transition
 from cereus.languages.sremo.tree import TRUE
 
 MOST_STATES = 20_000
-"""Of an unrolled transducer: it is a tree of walks, so w steps may take many."""
+"""The most states of an unrolled transducer: it is a tree of walks, so w steps may take many."""
 MOST_MINTERMS = 4096
-"""Of one state: n conditions have up to 2 to the power of n."""
+"""The most minterms of one state: n conditions have up to 2 to the power of n."""
 
 
 def unroll(transducer: Transducer, w: int) -> Transducer:
-    """Algorithms 4–6: the runs of length up to w, as a tree. Every write has a register of its
-    own, and a condition reads the last copy that was written on the way to it; if there is none,
-    the register itself, which holds what it held before the run."""
+    """Algorithms 4–6: the runs of length up to w, as a tree. Every write has a register of its own,
+    and a condition reads the last copy that was written on the way to it; if there is none, the
+    register itself, with its contents before the run."""
     plain = eliminate_epsilon(transducer)
     known = plain.read | plain.written
     copies: list[int] = [plain.start]
@@ -73,7 +73,8 @@ def determinize(transducer: Transducer, w: int | None = None) -> Transducer:
 
 
 def _determinized(transducer: Transducer, w: int | None, *, complete: bool) -> Transducer:
-    """The same; `complete` with a state for the strings that no run reads."""
+    """The determinised transducer; with `complete`, it has a state for the strings that no run
+    reads."""
     tree = _unwritten(transducer) if w is None else unroll(transducer, w)
     numbers: dict[frozenset[int], int] = {frozenset({tree.start}): 0}
     todo = list(numbers)
@@ -101,7 +102,7 @@ def _determinized(transducer: Transducer, w: int | None, *, complete: bool) -> T
 
 
 def _unwritten(transducer: Transducer) -> Transducer:
-    """Without ε, and without registers that are written but not read."""
+    """The transducer without ε, and without registers that are written but not read."""
     if transducer.remembers:
         raise RefusedError(
             f"{', '.join(sorted(transducer.written & transducer.read))} is written and read again: "
@@ -114,7 +115,7 @@ def _unwritten(transducer: Transducer) -> Transducer:
 
 
 def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]:
-    """All combinations of signs, but those that contradict themselves by their form."""
+    """All combinations of signs, except those that contradict themselves by their form."""
     combinations: list[tuple[dict[ex.Expression, bool], Literals]] = [({}, frozenset())]
     for condition in dict.fromkeys(conditions):
         atoms = literals(condition)
@@ -136,7 +137,7 @@ def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]
 
 
 def conjunction(signs: dict[ex.Expression, bool]) -> ex.Expression:
-    """A minterm, without what follows from the rest."""
+    """A minterm, without the parts that follow from the rest."""
     holding = [condition for condition, sign in signs.items() if sign]
     known = frozenset().union(*map(literals, holding))
     failing = [c for c, sign in signs.items() if not sign and not clash(literals(c), known)]
@@ -145,7 +146,8 @@ def conjunction(signs: dict[ex.Expression, bool]) -> ex.Expression:
 
 
 def complement(transducer: Transducer, w: int | None = None) -> Transducer:
-    """Algorithm 8: accepts what `transducer` does not, of the strings of length up to w (and
-    every longer one). Without w, of all strings, where that is possible. Marks nothing."""
+    """Algorithm 8: accepts the strings of length up to w that `transducer` does not accept (and
+    every longer one). Without w, all strings that it does not accept, where that is possible. Marks
+    nothing."""
     known = _determinized(transducer, w, complete=True)
     return replace(known, final=frozenset(range(known.states)) - known.final)

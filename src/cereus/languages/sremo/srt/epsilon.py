@@ -1,4 +1,4 @@
-"""ε-elimination (Lemma 29, Algorithm 2), and what else tidies a transducer."""
+"""ε-elimination (Lemma 29, Algorithm 2), and other ways to tidy a transducer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def eliminate_epsilon(transducer: Transducer) -> Transducer:
 
 
 def epsilon_closure(transducer: Transducer, states: Iterable[int]) -> set[int]:
-    """Everything that ε alone leads to."""
+    """All states that ε alone leads to."""
     reached, todo = set(states), list(states)
     while todo:
         for move in transducer.by_source[todo.pop()]:
@@ -36,7 +36,8 @@ def epsilon_closure(transducer: Transducer, states: Iterable[int]) -> set[int]:
 
 
 def trimmed(transducer: Transducer) -> Transducer:
-    """The states that can be reached, numbered in the order they are."""
+    """The transducer with only the reachable states, numbered in the order in which they are
+    reached."""
     numbers, todo = {transducer.start: 0}, [transducer.start]
     for state in todo:  # grows while it is read
         for move in transducer.by_source[state]:

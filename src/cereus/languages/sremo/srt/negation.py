@@ -1,7 +1,8 @@
-"""Logical negation as Def. 13 has it: ¬φ is satisfied exactly where φ is not.
+"""Logical negation as in Def. 13: ¬φ is satisfied exactly where φ is not.
 
-Conditions are three-valued (NULL), so NOT φ is less. `fails` says the rest, and keeps to the form
-that Def. 13 needs: registers that are empty make atomic conditions false, not their negations.
+Conditions are three-valued (NULL), so NOT φ is satisfied by fewer events. `fails` adds the rest,
+and keeps to the form that Def. 13 needs: registers that are empty make atomic conditions false, not
+their negations.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Literals = frozenset[tuple[ex.Expression, bool]]
 
 
 def literals(condition: ex.Expression) -> Literals:
-    """The conditions that have to hold (True) and to fail (False) where this one holds."""
+    """The conditions that must hold (True) and must fail (False) where this one holds."""
     match condition:
         case ex.And(operands):
             return frozenset().union(*map(literals, operands))
@@ -61,7 +62,7 @@ def clash(one: Literals, two: Literals) -> bool:
 
 
 def _values(known: Literals) -> dict[ex.Expression, ex.Expression]:
-    """The attributes that have to equal a text, and which."""
+    """The attributes that must equal a text, and these texts."""
     values: dict[ex.Expression, ex.Expression] = {}
     for atom, sign in known:
         match atom:

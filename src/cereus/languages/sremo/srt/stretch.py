@@ -1,7 +1,7 @@
-"""How long the string can be that a part of an expression reads.
+"""Bounds the length of the string that a part of an expression reads.
 
-A window bounds what lies between the first and the last mark. So it bounds a part that surely has
-a mark before and a mark after it; and that bound is what determinisation needs (Theorem 38).
+A window bounds the events between the first and the last mark. So it bounds a part that surely has
+a mark before and a mark after it, and determinisation needs that bound (Theorem 38).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from cereus.languages.sremo import tree as sremo
 
 @dataclass(frozen=True)
 class LengthBound:
-    """`most` events at most, wherever marks are; or as `window`, the innermost e[1..w] around
-    the part, says, if there surely is a mark `before` and one `after` it."""
+    """At most `most` events, wherever marks are; or as many as `window`, the innermost e[1..w]
+    around the part, allows, if there surely is a mark `before` and one `after` it."""
 
     most: int | None = None
     window: int | None = None

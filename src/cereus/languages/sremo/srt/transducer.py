@@ -15,7 +15,7 @@ from cereus.languages.sremo.tree import TRUE, with_empty
 
 Event = Mapping[str, Any]
 Valuation = tuple[tuple[str, int], ...]
-"""Which position each register holds, in the order of their names; empty ones are left out."""
+"""The position that each register holds, in the order of their names; empty ones are left out."""
 
 
 class Transition(NamedTuple):
@@ -74,11 +74,11 @@ class Transducer:
 
     @property
     def remembers(self) -> bool:
-        """Whether what it reads from registers may depend on what it has written to them."""
+        """Whether a value that it reads from a register may depend on what it has written."""
         return bool(self.written & self.read)
 
     def with_used_registers(self) -> Transducer:
-        """The same, its registers being those that transitions use."""
+        """The transducer with only the registers that transitions use."""
         return replace(self, registers=self.written | self.read)
 
     @property
@@ -125,7 +125,7 @@ class Transducer:
         return Configuration(now.position + 1, move.target, valuation, marked, move.marks)
 
     def matches(self, string: Sequence[Event]) -> frozenset[frozenset[int]]:
-        """Match(T, S) as Def. 18 has it of expressions; positions count from 0."""
+        """Match(T, S) as in Def. 18 for expressions; positions count from 0."""
         return frozenset(c.marked for c in self.runs(string) if c.state in self.final)
 
     def reported(self, string: Sequence[Event]) -> frozenset[frozenset[int]]:

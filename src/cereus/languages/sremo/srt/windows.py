@@ -1,7 +1,7 @@
-"""Windows (Def. 39) on transducers: what lies between the first and the last mark is bounded.
+"""Windows (Def. 39) on transducers: they bound the events between the first and the last mark.
 
-Exact for strings of any length, also where events are skipped before the first and after the last
-mark; the unrolling of `determinize` bounds whole strings.
+This is exact for strings of any length, also where events are skipped before the first and after
+the last mark; the unrolling of `determinize` bounds whole strings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def within_values(
     transducer: Transducer, path: tuple[str, ...], size: ex.Literal, first: str
 ) -> Transducer:
     """`e WITHIN size` by the values of a column. The first mark is stored in the register `first`,
-    every later one is compared with it; a distance from or to NULL is within nothing."""
+    every later one is compared with it; a distance from or to NULL is never within the size."""
     plain = eliminate_epsilon(transducer)
     now, then = ex.Attribute(path), ex.Attribute(path, first)
 
@@ -61,7 +61,7 @@ def _between(move: Transition, here: int, there: int, copies: int) -> Transition
 
 
 def _of_copies(plain: Transducer, copies: int, moves: tuple[Transition, ...]) -> Transducer:
-    """Every state in so many copies, begun in the first one."""
+    """The transducer with `copies` copies of every state, beginning in the first one."""
     final = frozenset(state * copies + copy for state in plain.final for copy in range(copies))
     start = plain.start * copies
     return trimmed(

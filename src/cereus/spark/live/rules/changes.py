@@ -1,7 +1,7 @@
-"""Rules that change, in a bucket: an executor of all of them, and what becomes of a change.
+"""Runs rules that change, in a bucket: an executor of all of them, and reports of changes.
 
-Changes come as rows, in the same stream as the events, to every bucket. All buckets make the same
-of them; the first one reports it.
+Changes come as rows, in the same stream as the events, to every bucket. All buckets handle them in
+the same way; the first one reports them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
+from cereus.language.result_counts import ResultCounts
 from cereus.limits import Limits
 from cereus.rules.output import RULE, VERSION, output_schema
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
@@ -32,7 +33,8 @@ PACKED_RULES = pa.schema([(ROW, pa.string())])
 
 
 def rules_schema(stream: Stream, events: pa.Schema) -> pa.Schema:
-    """What comes out: matches, and what became of rules (then the columns of matches are null)."""
+    """The columns of the result: those of matches, and those of changes (then the columns of
+    matches are null)."""
     both = [*output_schema(stream, events), (CHANGE, pa.string()), (ERROR, pa.string())]
     return pa.schema(both)
 
@@ -50,12 +52,15 @@ class RulesTask:
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         return matches
 
+    def counts(self, results: pa.RecordBatch) -> ResultCounts:
+        return ResultCounts(results.num_rows, results.num_rows)
+
 
 _RUNNING: dict[RulesTask, list[CompiledRule]] = {}
-"""The rules that ran last in this process. A worker makes an executor anew when a bucket comes back
-to it from another worker, and does not compile again what is here."""
+"""The rules that ran last in this process. When a bucket comes back from another worker, its
+executor is made again; rules that are here are not compiled again."""
 MOST_RUNNING = 8
-"""Streams of rules whose rules are kept, those that ran last."""
+"""The number of streams whose rules are kept, those that ran last."""
 
 
 def _keep_running(task: RulesTask, rules: list[CompiledRule]) -> None:
@@ -81,7 +86,8 @@ class RulesExecutor(Executor):
         return {}
 
     def change(self, rows: Iterable[Mapping[str, Any]], *, complete: bool) -> pa.RecordBatch:
-        """Put and remove rules; `complete` rows are all there are to be. What became of them."""
+        """Add and remove rules; `complete` rows are all rules that there should be. Returns a
+        report of the changes."""
         names: set[str] = set()
         changes: list[RuleChange] = []
         for row in rows:
@@ -165,14 +171,15 @@ class RulePacking:
 
 
 def rows_of(tables: Iterable[pa.Table]) -> list[dict[str, Any]]:
-    """Packed changes as rows, in the order in which they were made, as far as `at` says it."""
+    """Packed changes as rows, in the order of `at`."""
     rows = [json.loads(row) for table in tables for row in table.column(ROW).to_pylist()]
     rows.sort(key=lambda row: (_moment(row.get(AT)), str(row.get("name"))))
     return [{name: value for name, value in row.items() if name != AT} for row in rows]
 
 
 def _moment(at: Any) -> tuple[float, str]:
-    """Numbers in their order, and times, which are texts by now, in theirs."""
+    """The sort key of a change: numbers in their order, and times, which are texts by now, in
+    theirs."""
     return (at, "") if isinstance(at, int | float) else (0, str(at or ""))
 
 

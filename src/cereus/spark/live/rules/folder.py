@@ -1,7 +1,7 @@
-"""A folder of rules as a stream of changes: what is put into it, replaced, paused and removed.
+"""A folder of rules as a stream of changes: files that are added, replaced, paused and removed.
 
-Files that are replaced and removed are no stream to Spark, and what they were is gone when a
-micro-batch is done again. So what the folder held is in the offset itself, and the changes of a
+Spark cannot read replaced and removed files as a stream, and their old content is gone when a
+micro-batch runs again. So the offset itself contains what the folder held, and the changes of a
 micro-batch are the difference of two offsets.
 """
 
@@ -46,8 +46,9 @@ Seen = tuple[tuple[str, int, int], ...]
 
 
 def followed(spark: SparkSession, folder: str) -> DataFrame:
-    """The changes of a folder, from an empty one on. It is one that the driver sees."""
-    rules_in(folder)  # refuses what is no folder of rules now
+    """The changes of a folder, starting from an empty one. The driver must be able to see the
+    folder."""
+    rules_in(folder)  # refuses a path that is not a folder of rules
     spark.dataSource.register(FolderOfRules)
     return spark.readStream.format(FolderOfRules.name()).load(str(Path(folder).absolute()))
 
@@ -73,7 +74,7 @@ class FolderOfRules(DataSource):
 
 class FolderReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):
     """Looks at a folder before every micro-batch; with the trigger `availableNow` once, when the
-    stream starts. One that cannot be read changes nothing."""
+    stream starts. A folder that cannot be read changes nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -100,7 +101,7 @@ class FolderReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):
         return iter([] if start == end else changes(_unpacked(start), _unpacked(end)))
 
     def _look(self) -> None:
-        """See what the folder holds; files are read where some of them have changed."""
+        """See what the folder holds; files are read if some of them have changed."""
         try:
             seen = files(self.folder)
             if seen != self._seen:
@@ -111,7 +112,7 @@ class FolderReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def changes(before: Rules, after: Rules) -> list[tuple[Any, ...]]:
-    """What leads from some rules to others, as rows."""
+    """The changes that lead from some rules to others, as rows."""
     put = [json.loads(rule) for name, rule in after.items() if before.get(name) != rule]
     gone = [name for name in before if name not in after]
     return [

@@ -108,7 +108,7 @@ def _of_history(
 
 
 def split_changes(result: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """The matches, and what became of rules, in what `match_rules` gives."""
+    """The matches, and the changes of rules, in the result of `match_rules`."""
     if CHANGE not in result.columns:
         raise CereusError("there are no changes of rules here", hint="match_rules(…)")
     matches = result.filter(F.col(CHANGE).isNull()).drop(CHANGE, ERROR)
@@ -134,7 +134,7 @@ def _parted(rules: Any) -> tuple[DataFrame | None, tuple[str, ...] | None]:
 
 @dataclass(frozen=True)
 class RulesOf:
-    """What is known of rules before there is one."""
+    """What is known about rules before there are any."""
 
     stream: Stream
     limits: Limits | None
@@ -147,7 +147,7 @@ class RulesOf:
 
 @dataclass(frozen=True)
 class ArrangedRules:
-    """Rules over a DataFrame: every event may matter to a rule that is yet to come."""
+    """Rules over a DataFrame: every event may matter to a later rule."""
 
     df: DataFrame
     stream: Stream
@@ -168,7 +168,7 @@ class ArrangedRules:
 
     @property
     def schema(self) -> st.StructType:
-        """The columns of matches, and of what became of rules."""
+        """The columns of matches, and of changes of rules."""
         made = st.StructType(list(self.matches))
         return made.add(CHANGE, st.StringType()).add(ERROR, st.StringType())
 

@@ -1,1 +1,1 @@
-"""What a live query remembers: in Spark's store, in a worker, and in a checkpoint that is read."""
+"""The memory of a live query: in Spark's store, in a worker, and read from a checkpoint."""

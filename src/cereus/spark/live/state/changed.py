@@ -1,4 +1,4 @@
-"""The error of a query that meets the state of another one."""
+"""The error for a query that meets the state of another one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from cereus.errors import CereusError
 
 
 def changed(before: Iterable[str], text: str) -> CereusError:
-    """Both queries in full, without empty lines: one would end the message inside Spark's."""
+    """The error with both queries in full, without empty lines: an empty line would end the message
+    inside Spark's."""
     texts = list(before)
     if text in texts:
         return _other_options(text)
@@ -23,7 +24,7 @@ def changed(before: Iterable[str], text: str) -> CereusError:
 
 
 def _other_options(text: str) -> CereusError:
-    """The same query, run in another way."""
+    """The error for the same query with other columns or options."""
     return CereusError(
         "the checkpoint holds the state of this query with other columns or options"
         f"{_shown('the query is', text)}",

@@ -1,8 +1,8 @@
-"""Which queries made the state in a checkpoint, and in which buckets: looked up before a streaming
+"""Finds which queries made the state in a checkpoint, and in which buckets, before a streaming
 query starts.
 
-Without this, a query that was changed runs until the first events come, and only then meets the
-state of the other one (`bucket`).
+Without this, a changed query runs until the first events come, and only then meets the state of the
+other one (`bucket`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from cereus.spark.live.stream import Live
 
 OPERATORS = "transformWithState"
-"""What the names of Spark's operators with a state of our making begin with."""
+"""The beginning of the names of Spark's operators with our state."""
 
 
 @dataclass(frozen=True)
 class StoredQuery:
-    """The query of the state of an operator, and the buckets that this is in."""
+    """The query of an operator's state, and the buckets of this state."""
 
     fingerprint: str
     text: str
@@ -43,7 +43,7 @@ class StoredQuery:
 
 
 def stored_queries(session: SparkSession, checkpoint: str | None) -> list[StoredQuery]:
-    """Those of a checkpoint; [] where there is no state yet, or where Spark says that there is none
+    """The queries of a checkpoint; [] if there is no state yet, or Spark says that there is none
     that it can read: then the first micro-batch finds out."""
     if checkpoint is None:
         return []
@@ -53,7 +53,7 @@ def stored_queries(session: SparkSession, checkpoint: str | None) -> list[Stored
 
 @contextmanager
 def read_from(checkpoint: str) -> Iterator[None]:
-    """Errors of Java in here are about this checkpoint."""
+    """Turn errors of Java inside into errors about this checkpoint."""
     try:
         yield
     except Py4JError as error:
@@ -73,7 +73,8 @@ def _of_checkpoint(session: SparkSession, place: str) -> Iterator[StoredQuery]:
 
 
 def _of_operator(session: SparkSession, checkpoint: str, number: int) -> Iterator[StoredQuery]:
-    """All buckets take part in every micro-batch, so any of them tells the query."""
+    """The query of an operator. All buckets take part in every micro-batch, so any of them has
+    it."""
     reader = session.read.format("statestore").option("operatorId", number)
     try:
         variable = reader.option("stateVarName", "bucket").load(checkpoint)
@@ -87,7 +88,7 @@ def _of_operator(session: SparkSession, checkpoint: str, number: int) -> Iterato
 
 
 def going_on(live: Live, stored: Iterable[StoredQuery], *, fixed: bool) -> Live:
-    """The query with the buckets of its state, unless these are `fixed`. It is an error where a
+    """The query with the buckets of its state, unless these are `fixed`. It is an error if a
     checkpoint has state, and none of it is of this query."""
     before = list(stored)
     if not before:
@@ -105,7 +106,7 @@ def going_on(live: Live, stored: Iterable[StoredQuery], *, fixed: bool) -> Live:
 
 
 def _possible(default: tuple[int, ...], stored: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The buckets of a piece of state. A stream without keys has one, whatever it was told to have,
-    and what it was told is part of what its state is known by."""
+    """The possible buckets of a piece of state. A stream without keys has one, whatever number was
+    given; but the given number is part of the identity of its state."""
     numbers = range(1, MOST_BUCKETS + 1) if stored == ONLY else []
     return [default, stored, *(tuple(range(number)) for number in numbers)]

@@ -1,9 +1,9 @@
-"""Copies of what is in Spark's store, as files of this machine that its workers share.
+"""Copies of data in Spark's store, as files of this machine that its workers share.
 
-Spark gives a bucket now to this worker and then to that one, and to read bytes from the store costs
-the JVM far more than to write them. So what is written is written here as well. A copy is known by
-the digest of its bytes, and one that is missing, old or cut short is as good as none. The files lie
-where Spark puts the files of an application, and go with them.
+Spark gives a bucket to one worker now and to another later, and reading bytes from the store costs
+the JVM far more than writing them. So everything that is written there is written here as well. A
+copy is identified by the digest of its bytes; one that is missing, old or cut short is ignored. The
+files are where Spark puts the files of an application, and are removed with them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SMALLEST = 1 << 12
-"""Pieces with fewer bytes have no copy: the store is as quick."""
+"""Smaller pieces have no copy: the store is as quick."""
 KNOWN = 32
 """The characters of a digest; a file begins with them."""
 
@@ -31,7 +31,7 @@ class Copies:
     folder: Path
 
     def put(self, name: str, data: bytes, known: str) -> None:
-        """A file that cannot be written is no copy, and no error."""
+        """Write a copy. A file that cannot be written is no error: there is just no copy."""
         if len(data) < SMALLEST:
             return
         with suppress(OSError):

@@ -1,9 +1,10 @@
-"""What a bucket has in the store: a snapshot of the engine, and the events that it has not read.
+"""The state of a bucket in the store: a snapshot of the engine, and the events that it has not
+read.
 
 Events are written once, in *segments*, when they arrive. The engine reads them when the watermark
-has passed them, and a snapshot of it is made only once what it has read since the last one is
-larger: with many keys a snapshot is many times as large as what a micro-batch brings. An engine
-that is made anew takes up the snapshot and reads again what was read since, in the same steps.
+has passed them. A snapshot of it is made only when the events read since the last one are larger:
+with many keys a snapshot is many times as large as the events of a micro-batch. A new engine takes
+up the snapshot and reads again what was read since, in the same steps.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from cereus.state.arrow import table_from
 ENGINE = "engine"
 """The piece of the state that holds the engine's snapshot."""
 MOST_SEGMENTS = 64
-"""More than so many segments are merged, the smallest neighbours first."""
+"""With more segments than this, the smallest neighbours are merged."""
 MOST_STEPS = 64
-"""After so many steps there is a snapshot, whatever its size."""
+"""After this many steps there is a snapshot, whatever its size."""
 READ_TO_SNAPSHOT = 2
-"""There is a snapshot once the events read since the last one are so many times as large."""
+"""There is a snapshot once the events read since the last one are this many times as large."""
 
 
 class Journal:
-    """The snapshot and the segments of one bucket, and what is known of them (`head`). `adopts`:
-    the snapshot is one of another query, with which this one can go on."""
+    """The snapshot and the segments of one bucket, and their description (`head`). `adopts`: the
+    snapshot is that of another query, with which this one can go on."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Journal:
     # ------------------------------------------------------------ the engine
 
     def _catch_up(self) -> None:
-        """Read what other workers have read since this one had the bucket; or remember nothing."""
+        """Read what other workers have read since this one had the bucket, or forget everything."""
         then, now, executor = self.memory.head, self.state.head, self.memory.executor
         if then is None or now is None or executor is None or not then.leads_to(now):
             self.memory = BucketMemory()
@@ -107,7 +108,7 @@ class Journal:
             pass  # it was emitted when it was read first
 
     def read(self, executor: Executor, events: pa.Table, passed: int) -> Iterator[pa.RecordBatch]:
-        """Let an engine read events in order, and know the time; what that completes."""
+        """Let an engine read events in order, and tell it the time. Yields what that completes."""
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
             yield from executor.push(batch)
         yield from executor.advance(self.recipe.next_time(passed))
@@ -119,7 +120,7 @@ class Journal:
     # ------------------------------------------------------------ events that wait
 
     def due(self, passed: int) -> list[pa.Table]:
-        """The stored events that the watermark passes now; they are not unread any more."""
+        """The stored events that the watermark passes now; from now on they count as read."""
         parts = []
         for segment in self.head.begun(passed):
             now, later = cut(self._unread(segment), passed)
@@ -148,8 +149,8 @@ class Journal:
         return len(self.head.steps) >= MOST_STEPS or read >= READ_TO_SNAPSHOT * self.head.size
 
     def write(self, arrived: pa.Table, waiting: pa.Table, *, snapshot: bool) -> None:
-        """Store what a step has changed: the events that arrived, of which some wait. `snapshot`:
-        what the engine has done cannot be told from the events that it has read."""
+        """Store the changes of a step: the events that arrived, of which some wait. With
+        `snapshot`, the events that the engine has read do not show what it has done."""
         if snapshot or self._wants_snapshot:
             self._write_snapshot()
             waiting = pa.concat_tables([*self._rests(), waiting])
@@ -165,7 +166,8 @@ class Journal:
         self.know(snapshot=known, size=len(made), base=self.head.passed, steps=())
 
     def _rests(self) -> list[pa.Table]:
-        """Drop the segments of which the snapshot has read half or more; what it has not read."""
+        """Drop the segments of which the snapshot has read half or more, and return the unread
+        events."""
         rests, kept = [], []
         begun = set(self.head.begun(self.head.passed))
         for segment in self.head.segments:

@@ -1,8 +1,9 @@
-"""What a checkpoint holds: which keys have partial matches, since when, and how large the state is.
+"""Shows the content of a checkpoint: which keys have partial matches, since when, and how large the
+state is.
 
 Spark's state data source reads the buckets (`state`), and the snapshots in them are decoded here.
-What was read since a snapshot (`journal`) would need the query to be made into partial matches; so
-the rows are as of the snapshots, and say how many events these have not read.
+Events that were read since a snapshot (`journal`) could become partial matches only by running the
+query. So the rows are as of the snapshots, with the number of events that these have not read.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ NOTHING = (None, None, None)
 
 
 def keys_of_state(snapshot: bytes) -> list[tuple[str | None, int | None, int | None]]:
-    """Of each key with partial matches: the key as JSON, the time of the oldest event, and how
+    """For each key with partial matches: the key as JSON, the time of the oldest event, and how
     many events partial matches hold."""
     with restoring():
         _, state = codec.decode(unsealed(memoryview(snapshot)[len(MAGIC) :]))

@@ -1,9 +1,9 @@
 """The state of a bucket in Spark's store: a head, and pieces of any size by name.
 
-Every call of the store is a message to the JVM and back, and to read bytes costs the JVM far more
-than to write them. So the head is all that is read in every step, and a piece only where a worker
-does not remember it (`warm`), and no worker of this machine has written it (`copies`). Pieces are
-split, so that none is too large for the store.
+Every call of the store is a message to the JVM and back, and reading bytes costs the JVM far more
+than writing them. So only the head is read in every step, and a piece only if a worker does not
+remember it (`warm`), and no worker of this machine has written it (`copies`). Pieces are split, so
+that none is too large for the store.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cereus.spark.live.state.copies import Copies, digest
 from cereus.state import checked
 
 CHUNK = 1 << 20
-"""Bytes of one value of the state."""
+"""The bytes of one value of the state."""
 MOST_CHUNKS = 1 << 20
-"""Of one piece: a terabyte."""
+"""The most values of one piece: a terabyte."""
 
 
 class Segment(NamedTuple):
-    """Events in the store: a number to find them by, their first and last time, how many they are
-    and how large, and what their bytes are known by."""
+    """Events in the store: their number, their first and last time, how many they are and how
+    large, and the digest of their bytes."""
 
     number: int
     first: int
@@ -88,7 +88,7 @@ class Head:
         return head
 
     def check(self) -> None:
-        """Refuse what is not of the kind that it should be."""
+        """Refuse values of a wrong type."""
         for name in ("fingerprint", "text"):
             checked.of_type(getattr(self, name), str, f"the {name} of a bucket")
         for known in (self.snapshot, self.rules, self.carries):
@@ -103,7 +103,7 @@ class Head:
         checked.refuse_unless(len(numbers) == len(self.segments), "two segments have one number")
 
     def leads_to(self, later: Head) -> bool:
-        """Whether an engine that stands here gets there by reading on: both go back to one
+        """Whether an engine at this head gets to the later one by reading on: both go back to one
         snapshot, and have read the same since, as far as this one has come."""
         return (
             (self.fingerprint, self.snapshot, self.base)
@@ -121,7 +121,7 @@ class Store(Protocol):
     """Where the state of one bucket is kept."""
 
     def read(self) -> tuple[str, bytes] | None:
-        """The description of the state, and small pieces, which the first states had beside it."""
+        """The description of the state, and small pieces, which the first states kept beside it."""
 
     def write(self, description: str) -> None: ...
 
@@ -130,7 +130,7 @@ class Store(Protocol):
     def set_chunk(self, name: str, data: bytes | None) -> None: ...
 
     def wake(self, at: int, instead_of: int | None) -> None:
-        """Set the time of the next call, when the watermark gets there without an event."""
+        """Set the time of the next call, for when the watermark gets there without an event."""
 
 
 @dataclass
@@ -206,7 +206,7 @@ class BucketState:
 
 
 def small_pieces(described: dict[str, Any], small: bytes) -> dict[str, bytes]:
-    """The pieces that lie beside the head, in the first states."""
+    """The pieces beside the head, in the first states."""
     pieces, begin = {}, 0
     for name, size in described.get("small", {}).items():
         end = begin + checked.integer(size, f"the size of {name}", 0, len(small) - begin + 1)

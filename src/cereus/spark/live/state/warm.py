@@ -1,9 +1,9 @@
-"""What stays in a worker's memory from one micro-batch to the next: engines, and events that wait.
+"""Keeps engines, and events that wait, in a worker's memory from one micro-batch to the next.
 
-It is only a shortcut: it is taken up where the state in Spark's store is the one that was saved
-with it, or has gone on from there, which the heads of both tell. Spark gives a bucket now to this
-worker and then to that one, so a memory that is some steps behind catches up (`Journal`).
-Everywhere else all is made anew from the store.
+It is only a shortcut: it is used if the state in Spark's store is the one that was saved with it,
+or has gone on from there, which the heads of both show. Spark gives a bucket to one worker now and
+to another later, so a memory that is some steps behind catches up (`Journal`). Otherwise everything
+is made again from the store.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from cereus.engine.executor import Executor
 from cereus.spark.live.state.stored import Head
 
 MOST_BYTES = 256 << 20
-"""What one worker keeps is not larger than this, as far as the sizes of snapshots tell."""
+"""The most bytes that one worker keeps, as far as the sizes of snapshots tell."""
 
 
 @dataclass
 class BucketMemory:
-    """What a worker remembers of a bucket: where that stood, the engine, and of segments the events
-    that it has not read. What is not here is read from the store."""
+    """What a worker remembers about a bucket: the head at that time, the engine, and the unread
+    events of segments. Everything else is read from the store."""
 
     head: Head | None = None
     executor: Executor | None = None
@@ -31,7 +31,7 @@ class BucketMemory:
 
     @property
     def size(self) -> int:
-        """In bytes, as far as the size of the engine's snapshot tells."""
+        """The size in bytes, as far as the size of the engine's snapshot tells."""
         engine = 0 if self.head is None else self.head.size
         return engine + sum(int(table.nbytes) for table in self.unread.values())
 
@@ -42,7 +42,7 @@ class Warm:
         self._kept: OrderedDict[tuple[str, int], BucketMemory] = OrderedDict()
 
     def take(self, query: str, bucket: int) -> BucketMemory:
-        """What is remembered of a bucket. It is not kept any more: who takes it changes it, and may
+        """Take what is remembered about a bucket. It is removed here: the taker changes it, and may
         fail."""
         return self._kept.pop((query, bucket), None) or BucketMemory()
 

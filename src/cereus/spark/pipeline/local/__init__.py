@@ -1,1 +1,2 @@
-"""A pipeline in this process, without Spark: for trying out, and for what fits into memory."""
+"""Runs a pipeline in this process, without Spark: to try things out, and for data that fits into
+memory."""

@@ -1,4 +1,4 @@
-"""Streams are tables in memory; every query is matched as on Spark, with the same rows."""
+"""Runs a pipeline on tables in memory; every query is matched as on Spark, with the same rows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cereus.clauses.tree import AttributeWindow
 from cereus.errors import CereusError, DataError
 from cereus.language.event_results import EventResults, EventRun
 from cereus.language.pattern import PatternQuery
+from cereus.language.result_counts import ResultCounts
 from cereus.query import Query
 from cereus.rules.output import RULE
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 CHANGES = pa.schema(
     {"rule": pa.string(), "version": pa.int64(), "change": pa.string(), "error": pa.string()}
 )
-"""The columns of what became of rules."""
+"""The columns of reports on changes of rules."""
 
 
 def run_local(pipeline: Pipeline, report: Callable[[Metrics], None]) -> list[Metrics]:
@@ -53,10 +54,10 @@ class LocalRun:
     pipeline: Pipeline
     tables: dict[str, pa.Table] = field(default_factory=dict)
     sources: dict[str, pa.Table] = field(default_factory=dict)
-    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """The numbers of events and of matches of every query that ran."""
+    counts: dict[str, tuple[int, int | float | None]] = field(default_factory=dict)
+    """The numbers of events and of matches of every query that ran; None where it is not known."""
     changes: dict[str, list[RuleChange]] = field(default_factory=dict)
-    """What became of the rules of every folder that ran."""
+    """The changes of the rules of every folder that ran."""
 
     def write(self) -> None:
         sinks = self.pipeline.spec.sinks
@@ -104,8 +105,9 @@ class LocalRun:
             ordered = _ordered(events, query, flows[0])
             shown = of.columns or tuple(events.column_names)
             results = EventResults(query.compiled, shown, of.events)
-            matches = shaped(matched(results, ordered), of.select, of.where)
-            self.counts[name] = events.num_rows, matches.num_rows
+            every, counts = matched(results, ordered)
+            self.counts[name] = events.num_rows, counts.matches
+            matches = shaped(every, of.select, of.where)
             return _typed(matches, of.type or name, declared=of.type is not None)
 
     def _matches_of_rules(self, name: str) -> pa.Table:
@@ -129,15 +131,15 @@ class LocalRun:
             return _typed(matches, of.type or name, declared=of.type is not None)
 
     def _changes(self, stream: str) -> pa.Table:
-        """What became of rules."""
+        """The changes of rules as a table."""
         name = self.pipeline.graph.changes[stream]
         self.stream(self.pipeline.graph.into(name))
         rows = [asdict(each) for each in self.changes[name]]
         return pa.Table.from_pylist(rows, CHANGES)
 
     def _joined(self, flows: Sequence[Flow]) -> pa.Table:
-        """What a query reads. Several streams are put together under the names of the first one's
-        columns, and every event says its stream."""
+        """The events that a query reads. Several streams are joined under the column names of the
+        first one, and every event says its stream."""
         tables = [self.stream(flow.name) for flow in flows]
         if len(flows) == 1:
             return tables[0]
@@ -172,7 +174,7 @@ class LocalRun:
 
     @contextmanager
     def at(self, key: Key) -> Iterator[None]:
-        """What goes wrong inside is a problem with this key of the file."""
+        """Turn errors inside into problems with this key of the file."""
         document = self.pipeline.document
         try:
             yield
@@ -184,17 +186,19 @@ class LocalRun:
         document.check()
 
 
-def matched(results: EventResults, events: pa.Table) -> pa.Table:
+def matched(results: EventResults, events: pa.Table) -> tuple[pa.Table, ResultCounts]:
+    """The results, and what they are."""
     run = EventRun.of(results, events.schema)
     batches = []
     for batch in events.combine_chunks().to_batches():
         batches += [results.batch(part, run.executor) for part in run.executor.push(batch)]
     batches += [results.batch(part, run.executor) for part in run.executor.finish()]
-    return pa.Table.from_batches(batches, run.schema)
+    return pa.Table.from_batches(batches, run.schema), ResultCounts.of(batches, results.query)
 
 
 def _ordered(events: pa.Table, query: Query, flow: Flow) -> pa.Table:
-    """In the order of time; events of one time as Spark orders them, by their values."""
+    """The events in the order of time; events of one time are ordered by their values, as on
+    Spark."""
     order = query.stream.time or flow.order
     assert order is not None
     read = {path[0] for path in query.compiled.columns(events.schema)} | {order, *flow.tie}
@@ -214,7 +218,7 @@ def _sorted(events: pa.Table, paths: Iterable[tuple[str, ...]]) -> pa.Table:
 
 
 def _zoned(table: pa.Table, name: str | None) -> pa.Table:
-    """Times without a zone are in UTC, as those of a pipeline on Spark."""
+    """Times without a zone are in UTC, as in a pipeline on Spark."""
     if name is None or name not in table.column_names:
         return table
     kind = table.schema.field(name).type
@@ -225,7 +229,7 @@ def _zoned(table: pa.Table, name: str | None) -> pa.Table:
 
 
 def _renamed(table: pa.Table, flow: Flow, first: Flow) -> pa.Table:
-    """Type and time under the names that they have in the first stream."""
+    """The table with the names of the first stream for type and time."""
     names = {flow.stream.type: first.stream.type, flow.stream.time: first.stream.time}
     new = {old: name for old, name in names.items() if old and name and old != name}
     for old, name in new.items():

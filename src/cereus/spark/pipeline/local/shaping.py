@@ -22,7 +22,7 @@ HINT = "without Spark these are conditions of Cereus, with list[0].column and si
 
 
 def shaped(table: pa.Table, select: tuple[str, ...], where: str | None) -> pa.Table:
-    """Rows and columns that are chosen; `where` sees the columns before `select`."""
+    """The chosen rows and columns; `where` sees the columns before `select`."""
     if where is not None:
         parts, text = _with_parts(table, where)
         table = table.filter(pa.array(mask(_parsed(text, parts.schema, where), parts)))
@@ -79,7 +79,7 @@ def _parsed(text: str, schema: pa.Schema, written: str, *, boolean: bool = True)
 
 def _with_parts(table: pa.Table, text: str) -> tuple[pa.Table, str]:
     """The table with a column for each part of a list that a text names, and the text with the
-    names of these."""
+    names of these columns."""
     made: dict[str, pa.ChunkedArray] = {}
 
     def part(column: pa.ChunkedArray) -> str:

@@ -20,7 +20,7 @@ from cereus.writing.writers import writer
 
 
 def write(table: pa.Table, sink: Sink, file: Path) -> None:
-    """All rows, now. `file` is that of the pipeline: functions may lie beside it."""
+    """Write all rows now. `file` is the pipeline file: functions may lie beside it."""
     if isinstance(sink, ConsoleSink):
         _show(table, sink)
     elif isinstance(sink, ForeachSink):
@@ -28,12 +28,12 @@ def write(table: pa.Table, sink: Sink, file: Path) -> None:
     elif isinstance(sink, WebhookSink):
         post_table(table, sink)
     else:
-        assert isinstance(sink, FileSink)  # others are refused before anything is run
+        assert isinstance(sink, FileSink)  # the others are refused before anything runs
         _write(table, sink)
 
 
 def _write(table: pa.Table, sink: FileSink) -> None:
-    """A folder, as Spark writes one."""
+    """Write a folder, as Spark does."""
     target = Target(str(sink.path), sink.format, folder=True)
     if sink.write == "overwrite":
         make_room(target)

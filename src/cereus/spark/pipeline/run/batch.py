@@ -16,6 +16,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
+from cereus.spark.counting import counts_of
 from cereus.spark.files import COUNTED, observed
 from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.metrics import Metrics
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from cereus.spark.pipeline.pipeline import Pipeline
+
+ROWS = "rows"
+"""What a count of rows is called."""
 
 
 def run_batch(
@@ -49,7 +53,8 @@ class BatchRun:
         self.spec, self.document = building.spec, building.pipeline.document
         self._streams: dict[str, DataFrame] = {}
         self._kept: list[DataFrame] = []
-        self._counted: dict[str, Observation] = {}
+        self._observed: dict[str, Observation] = {}
+        self._written: dict[str, Observation] = {}
         self._rules: dict[str, tuple[DataFrame, DataFrame]] = {}
 
     def write(self) -> None:
@@ -59,7 +64,7 @@ class BatchRun:
                 write(frames[name], sink, self.document.path)
 
     def stream(self, name: str) -> DataFrame:
-        """A stream by name; asking for it asks for all that it is made of."""
+        """A stream by name, with all that it depends on."""
         if name not in self._streams:
             self._streams[name] = self._made(name)
         return self._streams[name]
@@ -81,12 +86,15 @@ class BatchRun:
         if query in self.spec.rules:
             matches = self._ruled(query)[0]
         else:
-            matches = self.building.matched(query, self._events_read(query))
-        self._counted[query] = Observation()
-        return matches.observe(self._counted[query], F.count(F.lit(1)).alias("matches"))
+            self._observed[query] = Observation()
+            matches = self.building.matched(
+                query, self._events_read(query), counted=self._observed[query]
+            )
+        self._written[query] = Observation()
+        return matches.observe(self._written[query], F.count(F.lit(1)).alias(ROWS))
 
     def _ruled(self, name: str) -> tuple[DataFrame, DataFrame]:
-        """The matches of rules, and what became of these."""
+        """The matches of rules, and the changes of these."""
         if name not in self._rules:
             rules = list(self.building.pipeline.rules[name].rules)
             self._rules[name] = self.building.ruled(name, self._events_read(name), rules, name)
@@ -107,11 +115,11 @@ class BatchRun:
 
     def metrics(self, seconds: float) -> list[Metrics]:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        run = [name for name in self.graph.order if name in self._counted]
+        run = [name for name in self.graph.order if name in self._written]
         return [self._metrics(name, seconds, now) for name in run]
 
     def _metrics(self, query: str, seconds: float, now: str) -> Metrics:
-        events, matches = self._events(query), self.matches[query]
+        events, matches = self._events(query), self._matches_of(query)
         return Metrics(
             query,
             now,
@@ -123,18 +131,26 @@ class BatchRun:
             events_per_second=None if events is None else round(events / seconds, 1),
         )
 
+    def _matches_of(self, query: str) -> int | float | None:
+        """Of rules, all rows are matches."""
+        if query not in self._observed:
+            return self.rows[query]
+        compiled = self.building.pipeline.queries[query].compiled
+        return counts_of(self._observed[query], compiled).matches
+
     @cached_property
-    def matches(self) -> dict[str, int]:
-        return {name: observed(each, "matches") for name, each in self._counted.items()}
+    def rows(self) -> dict[str, int]:
+        """How many rows each query has written."""
+        return {name: observed(each, ROWS) for name, each in self._written.items()}
 
     def _events(self, query: str) -> int | None:
         counts = [self._rows(name) for name in self._reads(query)]
         return None if None in counts else sum(each or 0 for each in counts)
 
     def _rows(self, stream: str) -> int | None:
-        """How many events a stream has, where that is known without reading them all."""
+        """How many events a stream has, if that is known without reading them all."""
         if stream not in self.spec.streams:
-            return sum(self.matches[query] for query in self.graph.written[stream])
+            return sum(self.rows[query] for query in self.graph.written[stream])
         of = self.spec.streams[stream]
         source = self.spec.sources[of.source]
         if isinstance(source, FileSource) and source.format in COUNTED and of.where is None:

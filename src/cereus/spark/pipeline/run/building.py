@@ -1,4 +1,4 @@
-"""The DataFrames of a pipeline: streams of sources, streams put together, matches."""
+"""Makes the DataFrames of a pipeline: streams of sources, joined streams, matches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import CereusError, DataError
 from cereus.rules.output import RULE
+from cereus.spark.counting import count_columns
 from cereus.spark.live.rules.stream import match_rules, split_changes
 from cereus.spark.matching import match
 from cereus.spark.pipeline.document import Document, Key, PipelineError
@@ -21,7 +22,7 @@ from cereus.spark.raised import first_line
 from cereus.stream import Stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
 NOT_FOUND = "DATA_SOURCE_NOT_FOUND"
 PACKAGES = {
@@ -30,7 +31,7 @@ PACKAGES = {
     "kafka": 'set "spark.jars.packages" = "org.apache.spark:spark-sql-kafka-0-10_2.13:<version of '
     'Spark>" in [spark.conf]',
 }
-"""What has to be there for formats that Spark does not have of itself."""
+"""The packages for formats that Spark does not include."""
 
 
 class Building:
@@ -52,8 +53,8 @@ class Building:
             return zoned(shaped(self._sources[of.source], of.select, of.where), of.time)
 
     def joined(self, query: str, frames: Sequence[tuple[Flow, DataFrame]]) -> DataFrame:
-        """What a query reads. Several streams are put together under the names of the first one's
-        columns, and every event says its stream."""
+        """The events that a query reads. Several streams are joined under the column names of the
+        first one, and every event says its stream."""
         if len(frames) == 1:
             return frames[0][1]
         first = frames[0][0].stream
@@ -72,9 +73,11 @@ class Building:
         called: str = "cereus",
         watermark: str | None = None,
         checkpoint: str | None = None,
+        counted: Observation | None = None,
     ) -> DataFrame:
-        """The matches of a query as a stream of their own; live, `called` is the name that its
-        counts have, and `checkpoint` where its state is."""
+        """The matches of a query as a stream. In a live run, `called` is the name of its counts,
+        and `checkpoint` is the place of its state. `counted` counts the rows before `where` drops
+        some of them, and before `select` drops columns that tell matches from other rows."""
         of = self.spec.queries[query]
         flow = self.graph.flow(of.from_[0])
         with at(self.pipeline.document, ("queries", query)):
@@ -92,6 +95,9 @@ class Building:
                 checkpoint=checkpoint,
                 name=called,
             )
+            if counted is not None:
+                compiled = self.pipeline.queries[query].compiled
+                matches = matches.observe(counted, *count_columns(matches.columns, compiled))
             return typed(shaped(matches, of.select, of.where), query, of.type)
 
     def ruled(
@@ -103,7 +109,7 @@ class Building:
         watermark: str | None = None,
         checkpoint: str | None = None,
     ) -> tuple[DataFrame, DataFrame]:
-        """The matches of rules as a stream, and what became of the rules."""
+        """The matches of rules as a stream, and the changes of the rules."""
         of, checked = self.spec.rules[name], self.pipeline.rules[name]
         with at(self.pipeline.document, ("rules", name)):
             results = match_rules(
@@ -142,7 +148,7 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def _renamed(frame: DataFrame, flow: Flow, like: Stream) -> DataFrame:
-    """Type and time under the names that they have in another stream."""
+    """The events with the names of another stream for type and time."""
     for name, other in ((flow.stream.type, like.type), (flow.stream.time, like.time)):
         if name is None or other is None or name == other:
             continue
@@ -158,7 +164,7 @@ def _renamed(frame: DataFrame, flow: Flow, like: Stream) -> DataFrame:
 
 @contextmanager
 def at(document: Document, key: Key) -> Iterator[None]:
-    """What goes wrong inside is a problem with this key of the file."""
+    """Turn errors inside into problems with this key of the file."""
     try:
         yield
     except AnalysisException as error:
@@ -177,6 +183,6 @@ def at(document: Document, key: Key) -> Iterator[None]:
 
 
 def _explained(line: str) -> tuple[str, str | None]:
-    """Spark's message, and a hint if it lacks the format."""
+    """Spark's message, and a hint if the format is missing."""
     missing = [kind for kind in PACKAGES if f" {kind}" in line.lower()]
     return f"Spark says: {line}", PACKAGES[missing[0]] if missing else None

@@ -14,10 +14,11 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 from cereus.spark.pipeline.run.metrics import Metrics, Report
 
 MOST_SECONDS = 60.0
-"""Spark tells of a run's end within a second, but later on a machine with other work."""
+"""The longest wait for Spark to report a run's end: mostly within a second, but later on a busy
+machine."""
 POLL_SECONDS = 0.05
 BEFORE_ANY = "1970-01-01T00:00:00.000Z"
-"""The watermark when there is none yet."""
+"""The watermark before there is one."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Expected:
 
 
 class Listener(StreamingQueryListener):
-    """Names of methods are Spark's. Spark calls it for all streaming queries of the session."""
+    """Receives the progress of all streaming queries of the session. Names of methods are
+    Spark's."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -44,7 +46,7 @@ class Listener(StreamingQueryListener):
         self._ended: set[str] = set()
 
     def expect(self, called: str, sink: str, queries: list[str], reading: list[str]) -> None:
-        """Report on a streaming query, by the name that it has in Spark."""
+        """Report on a streaming query, given its name in Spark."""
         self._expected[called] = Expected(sink, queries, reading)
 
     @property
@@ -62,7 +64,7 @@ class Listener(StreamingQueryListener):
         self._ended.add(str(event.runId))
 
     def wait(self, runs: Iterable[Any], seconds: float = MOST_SECONDS) -> None:
-        """Wait until Spark has reported all of these runs; it does so with some delay."""
+        """Wait until Spark has reported all of these runs, which it does with some delay."""
         end = time.monotonic() + seconds
         while not {str(run) for run in runs} <= self._ended and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
@@ -122,8 +124,8 @@ class Listener(StreamingQueryListener):
         )
 
     def _lag(self, key: tuple[str, str], times: dict[str, str]) -> float | None:
-        """From the watermark to the newest event so far. A micro-batch without data has no newest
-        event, and moves the watermark."""
+        """The time from the watermark to the newest event so far. A micro-batch without data has no
+        newest event, and moves the watermark."""
         if "max" in times:
             newest = _instant(times["max"])
             self._newest[key] = max(newest, self._newest.get(key, newest))
@@ -133,7 +135,7 @@ class Listener(StreamingQueryListener):
 
 
 def _bytes(state: Any) -> int:
-    """What the state takes: on disk with RocksDB, which reports it, else in memory."""
+    """The bytes of the state: on disk with RocksDB, which reports it, else in memory."""
     on_disk = int(state.customMetrics.get("rocksdbSstFileSize", 0))
     return max(on_disk, int(state.memoryUsedBytes))
 

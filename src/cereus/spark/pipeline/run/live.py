@@ -1,7 +1,7 @@
-"""A live run: every sink is a streaming query of Spark's.
+"""A live run: every sink is a streaming query of Spark.
 
 The queries that a sink depends on are stateful operators of that one streaming query, one reading
-the other, so that one watermark drives them all: what a match completes in the next query
+the other, so that one watermark drives them all: a match that completes another in the next query
 is emitted in the same micro-batch. A query that two sinks depend on is matched for each of them.
 """
 
@@ -38,15 +38,15 @@ log = logging.getLogger("cereus.spark")
 
 POLL_SECONDS = 0.1
 LOOK_EVERY = 10
-"""After so many polls the folders of rules are looked at."""
+"""The folders of rules are looked at after this many polls."""
 AGAIN = "the next start goes on from the checkpoint"
 
 
 @dataclass
 class Chain:
     """The queries that a sink depends on, in the order in which Spark reports their state: each
-    before those that it reads. A query that is there twice has two names. `checkpoint` is where
-    their state is; None where there is none."""
+    before those that it reads. A query that occurs twice has two names. `checkpoint` is the place
+    of their state; None if there is none."""
 
     checkpoint: str | None = None
     queries: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Chain:
 
 
 class LiveRun:
-    """A pipeline that runs: `wait` for its end, or `stop` it."""
+    """A running pipeline: `wait` for its end, or `stop` it."""
 
     def __init__(self, pipeline: Pipeline, session: SparkSession, report: Report) -> None:
         self.building = Building(pipeline, session)
@@ -69,7 +69,7 @@ class LiveRun:
         self.journals: dict[str, RuleJournal] = {}
 
     def start(self) -> None:
-        """Every DataFrame is made, and so checked, before the first of them starts."""
+        """Make every DataFrame, and so check it, before the first of them starts."""
         made = {}
         for name in self.spec.sinks:
             with starting(name):
@@ -84,8 +84,8 @@ class LiveRun:
             raise
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until all streaming queries have ended; one that failed raises. False when they are
-        still running after so many seconds."""
+        """Wait until all streaming queries have ended; one that failed raises. False if they still
+        run after `seconds`."""
         end = None if seconds is None else time.monotonic() + seconds
         for turn in itertools.count():
             if not any(query.isActive for query in self.running.values()):
@@ -101,8 +101,7 @@ class LiveRun:
         return True
 
     def stop(self) -> None:
-        """End every streaming query. What it was in the middle of is done again at the next
-        start."""
+        """End every streaming query. An unfinished micro-batch is done again at the next start."""
         for query in self.running.values():
             query.stop()
         self.listener.wait([query.runId for query in self.running.values()])
@@ -110,7 +109,7 @@ class LiveRun:
 
     @property
     def metrics(self) -> list[Metrics]:
-        """The last of every query."""
+        """The last metrics of every query."""
         return self.listener.last
 
     def _check(self) -> None:
@@ -128,7 +127,7 @@ class LiveRun:
         return self._stream(self.spec.sinks[sink].from_, chain), chain
 
     def _checkpoint(self, sink: str) -> str | None:
-        """A sink in memory cannot go on from one."""
+        """The checkpoint of a sink. A sink in memory has none, since it cannot go on from one."""
         in_memory = isinstance(self.spec.sinks[sink], MemorySink)
         return None if in_memory else f"{self.spec.checkpoint}/{sink}"
 
@@ -143,8 +142,9 @@ class LiveRun:
             return union([self._matches(query, chain) for query in writers])
 
     def _matches(self, query: str, chain: Chain) -> DataFrame:
-        """The first stream may bring no watermark yet: then `match` sets it, on times of any
-        kind. Streams that are put together each need their own, because the slowest counts."""
+        """The matches of a query. If the first stream has no watermark yet, `match` sets it, on
+        times of any kind. Streams that are joined each need their own, because the slowest
+        counts."""
         called = chain.add(query)
         events, watermark = self._read_by(query, chain)
         if query in self.spec.rules:
@@ -154,7 +154,7 @@ class LiveRun:
         return self.building.matched(query, events, called, watermark, chain.checkpoint)
 
     def _read_by(self, query: str, chain: Chain) -> tuple[DataFrame, str | None]:
-        """The events of a query or of rules, and the watermark that they are yet to get."""
+        """The events of a query or of rules, and the watermark that they still need."""
         graph, names = self.building.graph, self.spec.matched[query].from_
         if len(names) == 1 and names[0] in self.spec.streams:
             return self.building.source_stream(names[0]), self._watermark(names[0])
@@ -162,7 +162,7 @@ class LiveRun:
         return self.building.joined(query, read), None
 
     def _journal(self, rules: str, events: DataFrame | None = None) -> RuleJournal:
-        """The changes of rules, written down once for all sinks."""
+        """The changes of rules, written once for all sinks."""
         if rules not in self.journals:
             events = self._read_by(rules, Chain())[0] if events is None else events
             path = f"{self.spec.checkpoint}/rules-of/{rules}"
@@ -204,7 +204,7 @@ class LiveRun:
             self.running[name] = start(frame, sink, place, writer)
 
     def _sent(self, sink: str) -> Path:
-        """Where a sink remembers what it has sent."""
+        """The file where a sink remembers what it has sent."""
         return Path(f"{self.spec.checkpoint}/{sink}.sent")
 
     def _reads_source(self, called: str) -> bool:
@@ -222,7 +222,7 @@ class LiveRun:
 
 @contextmanager
 def starting(sink: str) -> Iterator[None]:
-    """What Spark cannot start is an error that names the sink."""
+    """Turn errors of Spark at the start into errors that name the sink."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -235,7 +235,7 @@ def starting(sink: str) -> Iterator[None]:
 
 
 def run_live(pipeline: Pipeline, session: SparkSession, report: Report) -> list[Metrics]:
-    """Until it ends by itself, or an interrupt ends it."""
+    """Run until it ends by itself, or an interrupt ends it."""
     run = LiveRun(pipeline, session, report)
     run.start()
     try:

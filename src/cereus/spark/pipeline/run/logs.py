@@ -1,4 +1,4 @@
-"""What a run logs, as JSON lines."""
+"""Logs a run as JSON lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
 
 @contextmanager
 def logged(path: str | None) -> Iterator[None]:
-    """While this runs, what Cereus logs is also written to a file, from INFO on."""
+    """While inside, write the log of Cereus to a file too, from INFO on."""
     if path is None:
         yield
         return

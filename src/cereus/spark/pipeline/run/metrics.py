@@ -1,4 +1,4 @@
-"""How the queries of a pipeline are doing, as numbers."""
+"""Metrics of the queries of a pipeline."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from cereus.writing.json_text import finite
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,8 @@ class Metrics:
     sink                live: for which sink it is matched
     time                when this was so, UTC
     batch               the number of the micro-batch; None in a batch run
-    events, matches     read and found in this micro-batch; None where it is not known
+    events, matches     read and found in this micro-batch, before `where` drops some; no match is a
+                        time-out or a completion. None where it is not known
     total_events        … and since the run began
     total_matches
     seconds             how long it took, all queries of the sink together
@@ -36,9 +39,9 @@ class Metrics:
     sink: str | None = None
     batch: int | None = None
     events: int | None = None
-    matches: int | None = None
+    matches: int | float | None = None
     total_events: int | None = None
-    total_matches: int | None = None
+    total_matches: int | float | None = None
     seconds: float | None = None
     events_per_second: float | None = None
     state_rows: int | None = None
@@ -54,7 +57,7 @@ class Metrics:
 
     def as_json(self) -> str:
         """One line."""
-        return json.dumps(self.as_dict())
+        return json.dumps(finite(self.as_dict()))
 
 
 Report = Callable[[Metrics], None]
@@ -76,7 +79,7 @@ def recorded(path: str | None) -> Iterator[Report | None]:
 
 
 def all_of(*reports: Report | None) -> Report:
-    """One function for several that take metrics."""
+    """One function that passes metrics to several."""
     given = [each for each in reports if each is not None]
 
     def report(metrics: Metrics) -> None:

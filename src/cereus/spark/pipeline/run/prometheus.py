@@ -1,4 +1,4 @@
-"""Metrics of a running pipeline, where Prometheus can fetch them."""
+"""Exports metrics of a running pipeline to Prometheus."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LABELS = ("pipeline", "query", "sink")
 COUNTERS = {
     "events": ("cereus_events", "Events that a query has read."),
     "matches": ("cereus_matches", "Matches that it has found."),
-    "late": ("cereus_late_events", "Events that came behind the watermark."),
+    "late": ("cereus_late_events", "Late events: the watermark had passed them."),
     "seconds": ("cereus_batch_seconds", "Seconds that its micro-batches took."),
     "kernel_seconds": ("cereus_kernel_seconds", "CPU seconds of the engine itself."),
 }
-"""What is added up, by the field of Metrics; Prometheus adds `_total` to the name."""
+"""The metrics that are added up, by the field of Metrics; Prometheus adds `_total` to the name."""
 GAUGES = {
     "batch": ("cereus_batch", "The number of the last micro-batch."),
     "events_per_second": ("cereus_events_per_second", "Events per second, in the last one."),
@@ -28,7 +28,7 @@ GAUGES = {
 
 
 class Exporter:
-    """Keeps the numbers that Prometheus asks for, in a registry of its own."""
+    """Keeps the numbers for Prometheus, in a registry of its own."""
 
     def __init__(self, pipeline: str) -> None:
         library = _library()

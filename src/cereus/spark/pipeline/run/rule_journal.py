@@ -1,10 +1,10 @@
 """The journal of a folder of rules: its changes as a stream that live rules read.
 
-Files that are replaced and removed are no stream to Spark, and what they were is gone when a
-micro-batch is done again. So the driver looks at the folder, and writes what has changed to a
-directory that only ever gets more files: the stream of changes, in the checkpoint of the pipeline.
-What became of a rule is decided here, where it is compiled first, by the same code as in the
-workers; it stands beside the change.
+Spark cannot read replaced and removed files as a stream, and their old content is gone when a
+micro-batch runs again. So the driver looks at the folder, and writes its changes to a directory
+that only ever gets more files: the stream of changes, in the checkpoint of the pipeline. The result
+of a change is decided here, where the rule is compiled first, by the same code as in the workers;
+it is written beside the change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NOT_THERE = "PATH_NOT_FOUND"
 
 
 class RuleJournal:
-    """Writes down how the rules of a folder change, and gives that as a stream."""
+    """Writes down how the rules of a folder change, and gives the changes as a stream."""
 
     def __init__(self, events: DataFrame, rules: CheckedRules, path: str) -> None:
         self.session: SparkSession = events.sparkSession
@@ -61,12 +61,12 @@ class RuleJournal:
 
     @property
     def report(self) -> DataFrame:
-        """What became of the rules."""
+        """The results of the changes of the rules."""
         return self._rows().selectExpr("name AS rule", "version", "change", "error")
 
     def look(self) -> None:
-        """Write down what has changed in the folder since it was last looked at. A folder that
-        cannot be read changes nothing."""
+        """Write down the changes in the folder since it was last looked at. A folder that cannot be
+        read changes nothing."""
         try:
             seen = files(Path(self.rules.folder))
             if seen == self._seen:
@@ -106,7 +106,7 @@ class RuleJournal:
         }
 
     def _write(self, rows: list[dict[str, Any]]) -> None:
-        """All rows at once: a file appears when it is complete."""
+        """Write all rows at once: a file appears when it is complete."""
         frame = self.session.createDataFrame(rows, SCHEMA).coalesce(1)
         frame.write.mode("append").json(self.path)
         for row in rows:

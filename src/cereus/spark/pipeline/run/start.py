@@ -1,4 +1,4 @@
-"""Running a pipeline: the session, batch or live, and all that watches it."""
+"""Runs a pipeline: the session, batch or live, and all that watches it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(
 
 @contextmanager
 def watched(pipeline: Pipeline, on_metrics: Report | None) -> Iterator[Report]:
-    """A function that takes metrics, and hands them to everyone who wants to know."""
+    """A function that takes metrics, and passes them to all who need them."""
     spec, name = pipeline.spec, pipeline.document.path.stem
     with ExitStack() as stack:
         stack.enter_context(logged(spec.log))
@@ -58,7 +58,7 @@ def watched(pipeline: Pipeline, on_metrics: Report | None) -> Iterator[Report]:
 
 @contextmanager
 def _logged_run(file: str, mode: str) -> Iterator[None]:
-    """The start and the end of a run are in the log."""
+    """Log the start and the end of a run."""
     log.info("%s: a %s run begins", file, mode)
     try:
         yield

@@ -1,4 +1,4 @@
-"""How a live pipeline is doing, in a file of its checkpoint: what `cereus status` reads."""
+"""The status of a live pipeline, in a file of its checkpoint, which `cereus status` reads."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ State = Literal["running", "stopped", "failed", "gone"]
 class Status:
     """A run: its process, its state, and the last metrics of every query.
 
-    state   running, stopped (in order), failed (then `error` says why), or gone: the process is
-            no longer there, and has not said goodbye
+    state   running, stopped (in order), failed (then `error` says why), or gone: the process ended
+            without writing its end
     """
 
     pipeline: str
@@ -57,7 +57,7 @@ class StatusFile:
         self.write()
 
     def write(self) -> None:
-        """In one step: a reader sees the old file or the new one."""
+        """Write the file in one step: a reader sees the old file or the new one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         begun = self.path.with_name(f".{self.path.name}")
         begun.write_text(json.dumps(asdict(self.status)), encoding="utf-8")
@@ -102,7 +102,7 @@ def read_status(checkpoint: Path) -> Status:
 
 def _parsed(text: str) -> Status:
     status = Status(**json.loads(text))
-    list(status.metrics)  # a TypeError where they have other fields
+    list(status.metrics)  # a TypeError if they have other fields
     return status
 
 
@@ -112,5 +112,5 @@ def _is_there(status: Status) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True  # of somebody else
+        return True  # the process of another user
     return True

@@ -1,1 +1,1 @@
-"""Where matches go: what a sink says, whether it can be, and how it is written."""
+"""Sinks, where matches go: their keys in a file, their checks, and how they are written."""

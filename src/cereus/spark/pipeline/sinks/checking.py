@@ -71,7 +71,7 @@ class SinkChecker:
             self.wrong(path, f"{str(sink.path)!r} exists", hint)
 
     def check_replaced(self, path: Key, sink: FileSink) -> None:
-        """Spark removes whatever is there."""
+        """Check a sink that replaces: Spark removes whatever is there."""
         try:
             check_replaced(Target(str(sink.path), sink.format, folder=True))
         except CereusError as error:
@@ -104,7 +104,7 @@ class SinkChecker:
 
 
 def place_of(sink: Sink) -> str | None:
-    """Where a sink writes, if two of them must not share it."""
+    """The place where a sink writes, if two sinks must not share it."""
     if isinstance(sink, FileSink):
         return str(sink.path)
     return getattr(sink, "table", None)
@@ -120,7 +120,7 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
         sys.path.insert(0, beside)
     try:
         target = getattr(importlib.import_module(module), attribute, None)
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # anything that the module raises when it is imported
         reason = f"{type(error).__name__}: {error}"
         raise CereusError(
             f"the module {module!r} cannot be imported: {reason}",
@@ -134,6 +134,6 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
 
 
 def unwritable(path: Path) -> bool:
-    """The nearest directory that is there cannot be written to."""
+    """Whether the nearest existing directory cannot be written to."""
     above = next((each for each in (path, *path.parents) if each.is_dir()), None)
     return above is not None and not os.access(above, os.W_OK | os.X_OK)

@@ -1,4 +1,4 @@
-"""`[sinks.x]` with a webhook: what it is made of, and rows posted without Spark."""
+"""Webhooks of `[sinks.x]`: made from their keys, and used to post rows without Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def recent_of(sink: WebhookSink, file: Path | None) -> RecentAlerts | None:
 
 
 def post_table(table: pa.Table, sink: WebhookSink) -> None:
-    """All rows, now; those that nobody took are lines of a file."""
+    """Post all rows now; rejected rows become lines of a file."""
     check_identity(sink.identity, table.column_names)
     dead = hook_of(sink).send(in_time(table.to_pylist(), sink.time), recent_of(sink, None))
     if dead and sink.dead_letters is None:

@@ -13,7 +13,7 @@ from cereus.spark.pipeline.kinds import Location, Name, Names, Settings
 
 @dataclass(frozen=True)
 class FileSink:
-    """A directory of files. `write`: what a batch run does when it is there already; a live one
+    """A directory of files. `write`: what a batch run does if the directory exists; a live run
     appends."""
 
     FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "arrow", "delta")
@@ -40,7 +40,7 @@ class TableSink:
 
 @dataclass(frozen=True)
 class ConsoleSink:
-    """Some rows, printed."""
+    """Prints some rows."""
 
     FORMATS: ClassVar = ("console",)
     from_: Name
@@ -86,7 +86,7 @@ class KafkaSink:
 
 @dataclass(frozen=True)
 class MergeSink:
-    """A table of Delta or Iceberg that rows are merged into: those that are alike in the columns of
+    """A table of Delta or Iceberg that rows are merged into: rows that agree in the columns of
     `identity` are one row, however often they come."""
 
     FORMATS: ClassVar = ("merge",)

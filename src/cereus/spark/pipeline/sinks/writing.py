@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SinkHome:
-    """Where a sink is: functions may lie beside the file of the pipeline, and what it has sent is
-    remembered in another file from one run to the next."""
+    """The surroundings of a sink: functions may lie beside the pipeline file, and another file
+    remembers what it has sent from one run to the next."""
 
     file: Path
     sent: Path | None = None
 
 
 def write(frame: DataFrame, sink: Sink, file: Path) -> None:
-    """All rows, now. `file` is that of the pipeline."""
+    """Write all rows now. `file` is the pipeline file."""
     if isinstance(sink, ConsoleSink):
         frame.show(sink.rows, truncate=sink.truncate)
     elif isinstance(sink, MemorySink):
         frame.cache().createOrReplaceTempView(sink.table)
-        frame.count()  # now, and not when somebody looks
+        frame.count()  # now, and not when someone reads it
     elif isinstance(sink, ForeachSink | MergeSink | WebhookSink):
         _function(frame, sink, SinkHome(file))(frame, 0)
     elif isinstance(sink, KafkaSink):
@@ -69,8 +69,8 @@ def start(
     place: SinkHome,
     writer_of: Callable[[DataFrame], DataStreamWriter],
 ) -> StreamingQuery:
-    """Rows as they come. `writer_of` makes the writer of a streaming DataFrame, with its name,
-    trigger and checkpoint."""
+    """Write rows as they come. `writer_of` makes the writer of a streaming DataFrame, with its
+    name, trigger and checkpoint."""
     if isinstance(sink, ConsoleSink):
         writer = writer_of(frame).format("console")
         return writer.option("numRows", sink.rows).option("truncate", sink.truncate).start()
@@ -92,7 +92,7 @@ def start(
 def _function(
     frame: DataFrame, sink: ForeachSink | MergeSink | WebhookSink, place: SinkHome
 ) -> Callable[[DataFrame, int], Any]:
-    """What is called with the rows of every micro-batch."""
+    """The function that is called with the rows of every micro-batch."""
     if isinstance(sink, ForeachSink):
         return function_of(sink.function, place.file)
     check_identity(sink.identity, frame.columns)
@@ -103,7 +103,7 @@ def _function(
 
 
 def messages(frame: DataFrame, sink: KafkaSink) -> DataFrame:
-    """Rows as Kafka takes them: a key, if there is to be one, and a value."""
+    """Rows as Kafka takes them: a key, if there is one, and a value."""
     check_identity(sink.key, frame.columns)
     value = F.to_json(F.struct("*")).alias("value")
     if not sink.key:

@@ -13,7 +13,7 @@ Words = npt.NDArray[np.uint64]
 
 MOST_GROUPS = 256
 MOST_STATES = 1 << 11
-"""Beyond, the tables are large, and rows are faster with a number for each state."""
+"""With more states the tables become large, and one number for each state is faster."""
 
 
 class SetBits:

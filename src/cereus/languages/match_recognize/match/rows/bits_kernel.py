@@ -1,10 +1,10 @@
 """The two passes of `rows_kernel` for patterns that have too many sets to number them.
 
 A set of states is a row of bits here. Pass 1 goes from a set to the one before it by tables of
-bytes: states with the same moves form a *group*, since the pattern can be completed from all of
-them or from none; a byte of the bits of groups gives the states behind which one of these groups
-stands, and a byte of the bits of states gives the groups that have a move to one of them. So the
-cost of a row is that of some lookups, whatever the rows are.
+bytes. States with the same moves form a *group*, since the pattern can be completed from all of
+them or from none. One table gives, for a byte of the bits of groups, the states that belong to
+them; the other gives, for a byte of the bits of states, the groups that have a move to one of them.
+So the cost of a row is a few lookups, whatever the rows are.
 
 Invariants: `sets[i]` are the states that row i can be read by and from which the pattern can be
 completed, `always` the groups whose moves reach the end, `lasts` the states that may read the last
@@ -31,7 +31,7 @@ else:
     )
 
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 16)
-"""After so many rows it is seen whether Ctrl-C was pressed."""
+"""Check for Ctrl-C after this many rows; after fewer rows if the sets are large."""
 
 
 @cython.cfunc
@@ -57,7 +57,7 @@ def look_back(
     groups: cython.ulonglong[::1],
     sets: cython.ulonglong[:, ::1],
 ) -> cython.void:
-    """The set of row i of a partition, from that of the row behind it."""
+    """The set of row i of a partition, from that of the next row."""
     cython.declare(w=cython.Py_ssize_t, byte=cython.Py_ssize_t, v=cython.Py_ssize_t)
     cython.declare(word=cython.ulonglong)
     for w in range(groups.shape[0]):
@@ -108,14 +108,16 @@ def find_by_bits(
     ends: cython.longlong[::1],
     states: cython.short[::1],
 ) -> cython.int:
-    """Find the matches of the partitions that are left; arguments that `rows_kernel.find` has are
-    the same here. `behind[byte, bits]` are states, `before[byte, bits]` groups."""
+    """Find the matches of the partitions that are left; the other arguments are as in
+    `rows_kernel.find`. `behind[byte, bits]` are states, `before[byte, bits]` groups."""
     part: cython.Py_ssize_t = progress[codes.PART]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
     matches: cython.Py_ssize_t = progress[codes.MATCHES]
     written: cython.Py_ssize_t = progress[codes.WRITTEN]
     read: cython.Py_ssize_t = progress[codes.READ]
-    look_at: cython.Py_ssize_t = read + LOOK_EVERY
+    # all bytes of a set are looked up, and each gives a whole set
+    rows: cython.Py_ssize_t = max(1, LOOK_EVERY // (groups.shape[0] * sets.shape[1]))
+    look_at: cython.Py_ssize_t = read + rows
     cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, target=cython.Py_ssize_t)
     cython.declare(k=cython.Py_ssize_t, q=cython.int, first=cython.int, w=cython.Py_ssize_t)
@@ -134,12 +136,12 @@ def find_by_bits(
                         look_back(letters, low, i, reads, behind, before, always, groups, sets)
                     read += 1
                     if read >= look_at:
-                        look_at = read + LOOK_EVERY
+                        look_at = read + rows
                         interrupted()
             while row < high:
                 read += 1
                 if read >= look_at:
-                    look_at = read + LOOK_EVERY
+                    look_at = read + rows
                     interrupted()
                 q = -1
                 first = 1 if row == low else 0

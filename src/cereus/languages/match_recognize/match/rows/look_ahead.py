@@ -1,4 +1,4 @@
-"""The numbered sets of `rows_kernel`: made as rows ask for them, and kept for the next rows."""
+"""The numbered sets of `rows_kernel`: made when rows need them, and kept for the next rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Int32s = npt.NDArray[np.int32]
 
 MOST_SETS = 20_000
 MOST_CELLS = 1 << 24
-"""Numbers in the tables, at most: 64 MB. Beyond, sets are not numbered."""
+"""The most numbers in the tables: 64 MB. With more, sets are not numbered."""
 
 
 class TooManySets(Exception):
-    """The pattern has more sets over this data than the tables are made for."""
+    """The pattern has more sets over this data than the tables can hold."""
 
 
 class RowsAhead:
@@ -35,7 +35,7 @@ class RowsAhead:
         self.choices = np.full((0, size), -1, np.int32)
         self.begins = np.full((0, 2), -1, np.int32)
         self._before: list[int] = []
-        # Number 0 stands for what lies behind the last row.
+        # Number 0 is the set after the last row.
         self._grow(8)
         self.sets.append(0)
         ends = [ends_open or last for last in automaton.ends]

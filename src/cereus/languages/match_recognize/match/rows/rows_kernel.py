@@ -1,11 +1,11 @@
 """Matching where a row's letter decides every condition: two passes over each partition.
 
-A *set* is a set of states: those that the row at hand can be read by, and from which the pattern
-can still be completed. Sets are numbered as they are met (`look_ahead.py`), number 0 is what lies
-behind the last row. Pass 1 goes backwards and notes the set of every row, one lookup each. Pass 2
-goes forwards and walks one path from each start: at every choice the most preferred state of the
-next row's set, one lookup each. It never turns back, so the cost is linear in the rows read and in
-the rows of the matches, whatever the pattern.
+A *set* is a set of states: those that can read the row at hand and from which the pattern can still
+be completed. Sets are numbered as they are met (`look_ahead.py`); number 0 is the set after the
+last row. Pass 1 goes backwards and notes the set of every row, one lookup each. Pass 2 goes
+forwards and walks one path from each start: at every choice it takes the most preferred state of
+the next row's set, one lookup each. It never turns back, so the cost is linear in the rows read and
+in the rows of the matches, whatever the pattern.
 
 Invariants: `steps[set, letter]` is the set of a row with this letter before a row of `set`, or -1
 where it has not been worked out; `choices[set, q]` is the state that follows q where the next row
@@ -24,16 +24,16 @@ else:
     from cereus.languages.match_recognize.match import codes
 
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
-FEWER_ROWS = cython.declare(cython.Py_ssize_t, 1 << 12)
-"""After so many rows it is seen whether Ctrl-C was pressed, however often a call has to be made
-again; fewer where all states are looked at on each."""
+MOVES = cython.declare(cython.Py_ssize_t, 1 << 24)
+"""Check for Ctrl-C after this many rows, however many calls they take; if all states are looked at
+on each row, after this many moves of states."""
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1)
 def interrupted() -> cython.int:
-    """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
+    """Raise what Ctrl-C raises. Without compilation, Python itself does."""
     with cython.gil:
         look_up()
         if cython.compiled:
@@ -50,8 +50,8 @@ def goes_on(
     end: cython.Py_ssize_t,
     target: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Where the search goes on behind a match whose row to skip to is `target`; where there is no
-    such row, or the search would not go on, what is wrong, as a negative number."""
+    """Where the search goes on after a match whose row to skip to is `target`. If there is no such
+    row, or the search would not go on, the error as a negative number."""
     if end == start or skip == codes.NEXT_ROW:
         return start + 1
     if skip == codes.PAST_LAST_ROW:
@@ -67,7 +67,8 @@ def goes_on(
 def marked(
     skip: cython.int, target: cython.Py_ssize_t, row: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """The row to skip to, once `row` is one that SKIP TO means: the first or the last of them."""
+    """The row to skip to after reading `row`, which is one that SKIP TO means: the first or the
+    last of them."""
     return row if target < 0 or skip == codes.TO_LAST else target
 
 
@@ -206,20 +207,20 @@ def find_by_states(
     ends: cython.longlong[::1],
     states: cython.short[::1],
 ) -> cython.int:
-    """The same with a number for every row and state, in place of a set: how many rows a match
-    needs at least from here on, this row included (0: it cannot be completed). For matches
-    WITHIN a `length` (-1: any), and for patterns that have too many sets.
+    """Like `find`, with a number for every row and state in place of a set: how many rows a match
+    needs at least from here on, this row included (0: it cannot be completed). For matches WITHIN a
+    `length` (-1: any), and for patterns that have too many sets.
 
-    `reads[letter, q]` says whether a row can be read by q; the moves of q are
-    `moves[move_starts[q] : move_starts[q + 1]]`, `last[q]` whether it may be the last row of the
-    partition.
+    `reads[letter, q]` says whether a row can be read by q; the moves of q are `moves[move_starts[q]
+    : move_starts[q + 1]]`, `last[q]` whether it may be the last row of the partition.
     """
     part: cython.Py_ssize_t = progress[codes.PART]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
     matches: cython.Py_ssize_t = progress[codes.MATCHES]
     written: cython.Py_ssize_t = progress[codes.WRITTEN]
     read: cython.Py_ssize_t = progress[codes.READ]
-    look_at: cython.Py_ssize_t = read - read % FEWER_ROWS + (FEWER_ROWS if read else 0)
+    rows: cython.Py_ssize_t = max(1, MOVES // (last.shape[0] + moves.shape[0] + 1))
+    look_at: cython.Py_ssize_t = read - read % rows + (rows if read else 0)
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
     size: cython.Py_ssize_t = last.shape[0]
@@ -251,14 +252,14 @@ def find_by_states(
                         reach[i, q] = best
                     read += 1
                     if read >= look_at:
-                        look_at = read + FEWER_ROWS
+                        look_at = read + rows
                         interrupted()
                 row = low
             limit = row
             while row < high:
                 read += 1
                 if read >= look_at:
-                    look_at = read + FEWER_ROWS
+                    look_at = read + rows
                     interrupted()
                 if matches == most_matches or most_states - written < high - row:
                     note(progress, part, row, matches, written, read)
@@ -317,7 +318,7 @@ def find_by_states(
 
 
 def count_codes(codes: cython.const[cython.int][::1], counts: cython.longlong[::1]) -> None:
-    """Add how often each code comes."""
+    """Count how often each code comes."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(codes.shape[0]):
@@ -330,8 +331,8 @@ def place_rows(
     places: cython.longlong[::1],
     rows: cython.int[::1],
 ) -> None:
-    """Write the rows of these codes, from row `first` on, to their places: `places[c]` is where
-    the next of code c belongs, and moves on."""
+    """Write the rows of these codes, from row `first` on, to their places. `places[c]` is the next
+    place for code c; it is updated."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(codes.shape[0]):
@@ -347,8 +348,8 @@ def look_ahead(
     sets: cython.int[::1],
     progress: cython.longlong[::1],
 ) -> cython.int:
-    """Pass 1 alone: the set of every row, for the partitions that are left. The row of `progress`
-    is the one behind the row that the first of them goes on at (0: its last row)."""
+    """Pass 1 alone: note the set of every row, for the partitions that are left. The row of
+    `progress` is the one after the row where the first of them goes on (0: its last row)."""
     part: cython.Py_ssize_t = progress[codes.PART]
     cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
     cython.declare(begin=cython.Py_ssize_t)
@@ -387,16 +388,17 @@ def latest_rows(
     bounded: cython.const[cython.uchar][::1],
     latest: cython.int[:, ::1],
 ) -> None:
-    """For every row and state, how soon the last `bounded` row of a match may come that reads this
-    row so; -1 if there need be none, -2 if no match is completed."""
+    """For every row and state, the earliest row that can be the last `bounded` row of a match that
+    reads this row in this state; -1 if there need be none, -2 if no match is completed."""
     part: cython.Py_ssize_t
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = max(1, MOVES // (last.shape[0] + moves.shape[0] + 1))
     cython.declare(q=cython.int, best=cython.int, behind=cython.int)
     with cython.nogil:
         for part in range(bounds.shape[0] - 1):
             for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
-                if i % FEWER_ROWS == 0:
+                if i % rows == 0:
                     interrupted()
                 for q in range(last.shape[0]):
                     best = -2

@@ -27,10 +27,10 @@ from cereus.languages.match_recognize.match.rows.bits import SetBits
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
 
 MOST_NUMBERS = 1 << 30
-"""Rows of a partition times states, where sets are not numbered: 4 GB."""
+"""The most numbers, rows of a partition times states, where sets are not numbered: 4 GB."""
 FEW_SETS, ROWS_PER_SET = 500, 500
-"""Sets that are numbered in any case, and rows that each further one has to be of use to: it takes
-as long to work one out as to read so many rows without."""
+"""The number of sets that are numbered in any case, and the number of rows that each further one
+has to serve: working one out takes as long as reading this many rows without it."""
 
 
 class TwoPasses:
@@ -72,8 +72,8 @@ class TwoPasses:
         bounds: Ints,
         output: Output,
     ) -> Generator[RowMatches, None, bool]:
-        """By sets as long as they are few, then by their bits; False if there are too many of
-        these."""
+        """Find matches by sets as long as they are few, then by their bits; False if there are too
+        many of these."""
         if tuple(masks) not in self._bits:
             if (yield from self._by_sets(masks, letters, bounds, output)):
                 return True
@@ -124,7 +124,7 @@ class TwoPasses:
         bounds: Ints,
         output: Output,
     ) -> Generator[RowMatches, None, bool]:
-        """False if there are too many sets for the partition at hand."""
+        """Find matches by sets; False if there are too many sets for the partition at hand."""
         skip = self.skip
         key = tuple(masks)
         ahead = self._ahead.get(key)

@@ -1,4 +1,4 @@
-"""Which rows are alike: conditions read the same at them."""
+"""Finds rows that are alike: conditions read the same values at them."""
 
 from typing import Any
 

@@ -1,12 +1,12 @@
-"""A search that waits for rows, carried on as they come.
+"""Carries on a search that waits for rows, as they come.
 
-Where a match goes on for long and rows come a few at a time, to search from its start again would
-read all its rows with every push. So the runs of one key are kept as they are, and read only what
-is new. The tables of rows have room for as many again; when it is used up, everything is made anew,
-so that a row is read a few times at most, however the rows come.
+Where a match goes on for long and rows come a few at a time, searching again from its start would
+read all its rows with every push. So the runs of one key are kept as they are, and read only the
+new rows. The tables of rows have room for as many again; when it is used up, everything is made
+again, so that a row is read a few times at most, however the rows come.
 
-What such a search tells is whether the match is still undecided. Once it is not, the rows go the
-ordinary way.
+Such a search only tells whether the match is still undecided. Once it is decided, the rows are
+searched in the ordinary way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.times import window
 
 LONG = 512
-"""Rows from which on it is worth while."""
+"""From this many rows on it is worth it."""
 
 
 def can_wait(finder: Finder) -> bool:
@@ -81,8 +81,8 @@ class WaitingSearch:
         return pa.concat_tables(self.tables).combine_chunks()
 
     def waits(self, rows: pa.Table, horizon: int) -> bool:
-        """Take more rows; whether the match is still undecided. If it is not, or if that cannot be
-        told here, the search is of no more use."""
+        """Take more rows, and return whether the match is still undecided. If it is not, or this
+        search cannot tell, the search is no longer of use."""
         self.tables.append(rows)
         known, self.size = self.size, self.size + rows.num_rows
         if self.size > self.capacity:
@@ -91,13 +91,13 @@ class WaitingSearch:
         return self._goes_on(horizon)
 
     def over(self, horizon: int) -> bool:
-        """Whether the time that has passed may decide."""
+        """Whether the time that has passed may decide the match."""
         length = self._rows.length
         start = int(self._rows.times[int(self.streams.resume[0])]) if length >= 0 else 0
         return length >= 0 and horizon - start >= length
 
     def _add(self, known: int, rows: pa.Table) -> None:
-        """The tables of the new rows, and of those that waited for the ones behind them."""
+        """Add the tables of the new rows, and of those that waited for later rows."""
         self._tail = pa.concat_tables([self._tail, rows]).combine_chunks()
         begin = max(self.size - self._tail.num_rows, 0)
         first = max(known - self.behind, begin)
@@ -114,7 +114,7 @@ class WaitingSearch:
         self._tail = self._tail.slice(max(self._tail.num_rows - kept, 0))
 
     def _goes_on(self, horizon: int) -> bool:
-        """Read the rows that came; whether the start still waits."""
+        """Read the new rows, and return whether the start still waits."""
         skip, streams = self.finder.skip, self.streams
         within = self.finder.bound.clause.within
         timeouts = within is not None and within.timeouts

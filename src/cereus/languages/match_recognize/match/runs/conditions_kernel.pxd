@@ -20,6 +20,7 @@ cdef class SlotConditions:
     # the slots of runs, and the registers
     cdef long long[:, :, ::1] cells
     cdef double[:, :, ::1] float_cells
+    cdef long long[:, :, ::1] float_bits
     cdef long long[::1] registers
     cdef double[::1] float_registers
     cdef int[::1] known

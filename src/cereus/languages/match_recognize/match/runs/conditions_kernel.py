@@ -1,9 +1,8 @@
-"""Slots of runs, and conditions that are computed with them.
+"""Slots of runs, and the conditions that are computed with them.
 
 A slot holds a row, a count, a sum, an extreme or the state of a text of the rows of a variable so
-far; a row that is
-mapped to it updates them. Conditions are operations on registers, with NULL as SQL has it: a
-register is known or not.
+far. A row that is mapped to the variable updates them. Conditions are operations on registers, with
+NULL as in SQL: a register is known or not.
 """
 
 from typing import Any
@@ -25,7 +24,7 @@ else:
 
 MOST = cython.declare(cython.longlong, 2**63 - 1)
 LEAST = cython.declare(cython.longlong, -MOST - 1)
-"""The greatest whole number and the least, which has no size."""
+"""The greatest whole number and the least, which has no absolute value."""
 
 
 @cython.cclass
@@ -53,9 +52,10 @@ class SlotConditions:
         self.ranks = RanksOfRows(rows.percentiles)
 
     def use_slots(self, room: Any) -> None:
-        """The arrays that slots are kept in."""
+        """Set the arrays that slots are kept in."""
         self.cells = room.cells
         self.float_cells = room.float_cells
+        self.float_bits = room.float_cells.view("int64")
 
     def update(
         self,
@@ -144,8 +144,9 @@ class SlotConditions:
         count: cython.int,
         row: cython.Py_ssize_t,
     ) -> cython.void:
-        """Add a value to a mean and to the squared distances from it, which never shrink: as B. P.
-        Welford has it, without the loss of digits of two large sums."""
+        """Add a value to a mean and to the squared distances from it, which never shrink. This is
+        B. P. Welford's method: it does not lose digits as the difference of two large sums
+        would."""
         cython.declare(value=cython.double, step=cython.double)
         value = self.floats[column, row]
         step = value - self.float_cells[side, run, slot]
@@ -161,8 +162,8 @@ class SlotConditions:
         row: cython.Py_ssize_t,
         other: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether a row is to be kept instead of another. A column is zero as whole numbers, or as
-        floats."""
+        """Whether a row is to be kept instead of another. A column has either whole numbers or
+        floats; the other kind is zero."""
         if kind == codes.FIRST_VALID:
             return False
         if kind == codes.LEAST_ROW:
@@ -382,7 +383,7 @@ class SlotConditions:
 @cython.inline
 @cython.exceptval(check=False)
 def product_fits(x: cython.longlong, y: cython.longlong) -> cython.bint:
-    """Whether 64 bits hold x * y: floats tell, unless it is near the ends."""
+    """Whether x * y fits 64 bits: floats tell, unless it is near the ends."""
     product: cython.double = cython.cast(cython.double, x) * cython.cast(cython.double, y)
     if -9.2e18 < product < 9.2e18:
         return True
@@ -398,7 +399,7 @@ def product_fits(x: cython.longlong, y: cython.longlong) -> cython.bint:
 @cython.inline
 @cython.exceptval(check=False)
 def remainder(x: cython.longlong, y: cython.longlong) -> cython.longlong:
-    """Of a division by a number that is not 0, with the sign of the dividend."""
+    """The remainder of a division by a number that is not 0, with the sign of the dividend."""
     rest: cython.longlong
     if y == LEAST:
         return 0 if x == LEAST else x

@@ -1,8 +1,8 @@
-"""When a run is where another was: which rows are alike, and for which clauses it is remembered
-where runs came to nothing (`dead_kernel`).
+"""Prepares `dead_kernel`: which rows are alike, and for which clauses it is remembered where runs
+came to nothing.
 
-A slot that holds a row stands for what conditions read there: where that is the same, runs differ
-in nothing. Prices and states come again and again.
+A slot that holds a row stands for the values that conditions read there: runs whose rows have the
+same values do not differ. Prices and states repeat often.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotT
 
 PLACES = 1 << 14
 AT_ONCE = 3
-"""Starts that are decided by so many rows are none to look up."""
+"""Starts that are decided within this many rows are not looked up."""
 HOLD_ROWS = (codes.SHIFT_ROW, codes.FIRST_ROWS)
 FROM_THE_START = (codes.AT_FIRST, codes.MATCH_LENGTH)
-"""Operations that tell starts apart, wherever their runs are."""
+"""Operations whose results depend on the start of a run."""
 
 
 @dataclass(frozen=True)
 class Alike:
-    """`rows[of[slot]]` has for every row the first one at which the same is read through a slot;
-    -1 for slots that hold no rows."""
+    """`rows[of[slot]]` has for every row the first one at which the same values are read through a
+    slot; -1 for slots that hold no rows."""
 
     of: npt.NDArray[np.int32]
     rows: npt.NDArray[np.int32]
@@ -50,7 +50,7 @@ def alike(tables: SlotTables, rows: RowTables) -> Alike:
 
 
 def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
-    """The columns that are read at the rows in a slot, or in another of its group: rows move on
+    """The columns that are read at the rows in a slot, or in another slot of its group: rows move
     from one to the next."""
     operations = tables.code[: tables.code_starts[-1]]
     read = operations[operations[:, codes.OPERATION] == codes.AT_SLOT].tolist()
@@ -65,8 +65,9 @@ def _read_through_slots(tables: SlotTables) -> dict[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Places:
-    """`entries[n]` is a start, a row, a state, and slots; `float_entries` has slots that hold
-    floats. A condition may ask for `back` rows before the row at hand, if they are of the match."""
+    """The arrays of places: `entries[n]` is a start, a row, a state, and slots; `float_entries` has
+    slots that hold floats. A condition may read `back` rows before the row at hand, if they are in
+    the match."""
 
     entries: npt.NDArray[np.int64]
     float_entries: npt.NDArray[np.float64]
@@ -74,7 +75,7 @@ class Places:
 
 
 def places(tables: SlotTables, rows: RowTables) -> Places | None:
-    """None where what becomes of a run depends on where it started."""
+    """The places; None if the future of a run depends on where it started."""
     operations = tables.code[: tables.code_starts[-1]]
     if rows.length >= 0 or np.isin(operations[:, codes.OPERATION], FROM_THE_START).any():
         return None
@@ -88,5 +89,5 @@ def places(tables: SlotTables, rows: RowTables) -> Places | None:
 
 
 def asks_for_numbers(tables: SlotTables) -> bool:
-    """Whether conditions ask for the number of the match."""
+    """Whether conditions read the number of the match."""
     return bool((tables.code[: tables.code_starts[-1], 0] == codes.MATCH_NUMBER).any())

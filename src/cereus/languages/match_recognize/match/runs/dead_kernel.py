@@ -1,17 +1,17 @@
-"""Where runs of earlier starts were that led to no match.
+"""Remembers where runs of earlier starts were that led to no match.
 
-What becomes of a run depends on the row and the state that it waits for and on its live slots. If a
-run of an earlier start was in the same place, and no match came of it, a run that gets there is as
-good as dead. So starts that wait long for nothing, with extremes or last rows that soon are those
-of the starts before them, read only some rows.
+The future of a run depends on the row and the state that it waits for and on its live slots. If a
+run of an earlier start was in the same place, and no match came of it, a run that gets there is
+dead too. So starts that wait long for nothing read only some rows: their extremes or last rows are
+soon those of the starts before them.
 
 Invariants: an entry is written when a run comes to a place; it counts for later starts only. Of a
-start without a match all entries are dead, and of one with a match those behind its last row: the
+start without a match all entries are dead, and of one with a match those after its last row: the
 next start of SKIP PAST LAST ROW lies there. Where the search goes on inside a match, or where
-conditions ask for its number, entries up to then do not count (`since`). Places collide: the
-later one stays, and nothing but time is lost.
+conditions read its number, entries up to then do not count (`since`). Places collide: the later one
+stays, and only time is lost.
 
-At which rows places are looked up is a matter of time alone (`looks_up`, `count_start`).
+The choice of rows where places are looked up affects only the time (`looks_up`, `count_start`).
 """
 
 from typing import Any
@@ -31,11 +31,11 @@ PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 STARTS = cython.declare(cython.longlong, 512)
 FEWEST = cython.declare(cython.longlong, 16)
 PAUSE = cython.declare(cython.longlong, 1 << 16)
-"""After so many starts it is seen whether so many runs were dead. If not, none is looked up for so
+"""After this many starts, check whether as many runs were dead. If not, none is looked up for as
 many rows, and the next time for four times as many."""
 NEAR = cython.declare(cython.Py_ssize_t, 64)
-"""So many rows behind its start, every place of a run is remembered; then of every second row,
-behind twice as many of every fourth, and so on."""
+"""Up to this many rows after its start, every place of a run is remembered; then of every second
+row, after twice as many of every fourth, and so on."""
 
 
 @cython.cclass
@@ -54,8 +54,8 @@ class RememberingRuns(WaitingRuns):
         self.sparse = 1
 
     def remember(self, places: Any, numbered: bool) -> None:
-        """Leave out runs that came to nothing before. All rows are there. `places` has the arrays
-        of the same names; with `numbered`, conditions ask for the number of the match."""
+        """Drop runs that came to nothing before. All rows are known. `places` has the arrays of the
+        same names; with `numbered`, conditions read the number of the match."""
         self.entries = places.entries
         self.float_entries = places.float_entries
         self.back = places.back
@@ -63,7 +63,7 @@ class RememberingRuns(WaitingRuns):
         self.remembers = True
 
     def forget_before(self, start: cython.Py_ssize_t) -> cython.void:
-        """From here on places of starts before this one do not count."""
+        """From here on ignore places of starts before this one."""
         self.since = start
 
     def is_dead(
@@ -74,8 +74,8 @@ class RememberingRuns(WaitingRuns):
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether a run of `start` that waits for `row` in a state came to nothing before. If that
-        is not known, its place is noted."""
+        """Whether a run of `start` that waits for `row` in a state came to nothing before. If it is
+        not known, its place is noted."""
         cython.declare(at=cython.Py_ssize_t, j=cython.Py_ssize_t)
         at = cython.cast(
             cython.Py_ssize_t,
@@ -123,7 +123,7 @@ class RememberingRuns(WaitingRuns):
 
     def looks_up(self, start: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
         """Whether runs are looked up at a row: not where a few rows decide, nor in a pause. The
-        farther from the start, the fewer rows: places are few."""
+        farther from the start, the fewer rows are looked up."""
         if row - start < self.back:
             self.sparse = 1
             return False
@@ -135,7 +135,7 @@ class RememberingRuns(WaitingRuns):
         return row & (self.sparse - 1) == 0
 
     def count_start(self, start: cython.Py_ssize_t) -> cython.void:
-        """Pause where it is of no use."""
+        """Pause if looking up is of no use."""
         if start == self.last_start:
             return
         self.last_start = start
@@ -153,7 +153,7 @@ class RememberingRuns(WaitingRuns):
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Leave out the runs that came to nothing before, and say how many are left."""
+        """Drop the runs that came to nothing before, and return how many are left."""
         cython.declare(k=cython.Py_ssize_t, left=cython.Py_ssize_t)
         left = 0
         for k in range(count):

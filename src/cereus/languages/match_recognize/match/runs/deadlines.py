@@ -1,10 +1,10 @@
-"""Which starts cannot be completed in time, seen from behind.
+"""Finds starts that cannot be completed in time, by a pass back over the rows.
 
 `ts <= FIRST(bad.ts) + INTERVAL '1' HOUR` on a variable means that its rows come within an hour of
-the start, where every match begins with bad; WITHIN means that of all rows. Where a pattern waits
-for something that comes too late, each start would read all rows of its window in vain. A pass back
-over the rows finds, for every row and state, how soon the last such row of a match may come; a run
-for which that is too late is not begun.
+the start, where every match begins with bad; WITHIN means that for all rows. Where a pattern waits
+for something that comes too late, each start would read all rows of its window in vain. The pass
+back finds, for every row and state, how soon the last such row of a match may come; a run for which
+that is too late is not begun.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 MOST_CELLS = 1 << 27
-"""Rows times states, at most: 512 MB. Beyond, nothing is found out ahead."""
+"""The most rows times states: 512 MB. With more, no pass is made."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def deadlines(
     within: tuple[Ints | None, int],
     joint: Mapping[str, frozenset[str]],
 ) -> Deadlines | None:
-    """What bounds matches in time; None where nothing does, or it would be too much to keep.
+    """The bounds on matches in time; None if there are none, or they would take too much memory.
     Variables in `joint` stand for several."""
     times, length = within
     bounded = [True] * len(automaton)
@@ -86,8 +86,8 @@ def deadlines(
 
 
 def _window(bound: Bound, starts: set[str], variable: str) -> int | None:
-    """How long after the start, which is a row of one of `starts`, the rows of a variable come at
-    most, in units of the time."""
+    """How long after the start (a row of one of `starts`) the rows of a variable come at most, in
+    units of the time."""
     if not bound.order or bound.order[0].descending:
         return None
     lengths = [

@@ -48,12 +48,12 @@ from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
 WORK_PER_ROW, FREE_WORK = 1, 1 << 16
-"""Rows that runs read, for each row of the table and in any case, before it is worth while to look
+"""How many rows runs read, for each row of the table and in any case, before it is worth looking
 for starts that cannot be completed in time, or for rows that can be left out."""
 MORE_WORK_PER_ROW = 4
-"""The same, once starts that come too late are left out, before rows are."""
+"""Like WORK_PER_ROW, after starts that come too late are left out and before rows are."""
 MANY_ROWS = 16
-"""Rows that runs of a start read on the way, from which on lines are worth while."""
+"""Lines are worth it once the runs of a start read this many rows on the way."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class RunStreams:
 
     @classmethod
     def complete(cls, bounds: Ints) -> RunStreams:
-        """Partitions that are all there."""
+        """Partitions whose rows are all known."""
         size = len(bounds) - 1
         lows, highs = bounds[:-1].copy(), bounds[1:].copy()
         none = np.zeros(size, np.int64)
@@ -130,7 +130,7 @@ def _too_many(what: str, limit: str, most: int) -> LimitError:
 
 @dataclass(frozen=True)
 class Searched:
-    """Rows, and what is looked for in them. `ways` are alternatives that are one state."""
+    """Rows, and what is searched in them. `ways` are alternatives that are one state."""
 
     bound: Bound
     automaton: RowAutomaton
@@ -148,8 +148,8 @@ class Searched:
         return within is not None and within.timeouts
 
     def joint(self) -> Searched | None:
-        """The same, with alternatives that no row can both be as one state; None if there are
-        none."""
+        """The same search, where alternatives that no row can both be are one state; None if there
+        are none."""
         ways = None
         if not self.timeouts:
             ways = alternatives(self.bound, self.automaton, self.letters, self.skip)
@@ -166,7 +166,7 @@ class Searched:
 
 
 def find_runs(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs) -> RowMatches:
-    """All matches; `streams` is carried on in place, and what was done is added to `costs`."""
+    """Find all matches. Updates `streams`, and adds the work to `costs`."""
     joint = searched.joint()
     if joint is not None and joint.ways is not None:
         try:
@@ -255,8 +255,8 @@ def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
 
 
 def _until_slow(search: slots_kernel.Search, streams: RunStreams, work: int) -> Iterator[int]:
-    """Let runs read so many rows, again and again, until these are many for each start that was
-    tried; more where one start reads them all: it may have a long match."""
+    """Let runs read this many rows, again and again, until the rows are many for each start that
+    was tried. One start that reads them all gets more: it may have a long match."""
     tried = int(streams.resume.sum())
     while True:
         yield int(search.work_done()) + work
@@ -269,8 +269,8 @@ def _until_slow(search: slots_kernel.Search, streams: RunStreams, work: int) -> 
 
 @dataclass(frozen=True)
 class _Aids:
-    """What shortens long waits. It takes time to make, so each is made once runs have read many
-    rows without it."""
+    """Aids that shorten long waits. Each takes time to make, so it is made only after runs have
+    read many rows without it."""
 
     searched: Searched
     lowering: Lowering
@@ -280,8 +280,8 @@ class _Aids:
     def made_for(
         self, search: slots_kernel.Search, room: Room, streams: RunStreams
     ) -> Iterator[int]:
-        """Make one after the other; before each, say how many rows runs are to read first (-1: any
-        number)."""
+        """Make one aid after the other. Before each, yield how many rows runs are to read first
+        (-1: any number)."""
         size, timeouts = len(self.searched.rows), self.searched.timeouts
         if streams.ends_open:
             yield -1
@@ -353,9 +353,9 @@ def _sets(
     every: bool,
     ends_open: bool,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """For every row a number, and for every number the states that a run may be in there. Unless
-    `every` run counts, only those from which the pattern can be completed as far as the
-    conditions of the row tell."""
+    """For every row a number, and for every number the states that a run may be in there. Without
+    `every`, only states from which the pattern can be completed, as far as the conditions of the
+    row tell."""
     if not every:
         try:
             return _completable(automaton, masks, letters, bounds, ends_open)

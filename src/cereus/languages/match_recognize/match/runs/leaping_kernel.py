@@ -1,14 +1,15 @@
 """Runs that leap over rows which change nothing.
 
-A run that waits in a loop, `b` of `a b* c`, may wait for long. Where of all runs only those in
-loops can go on, what waits next is the same as before, but for what the slots of the loops'
-variables say, as long as the same holds of the rows that come (`QuietStretches.loops` has the
-states for which this is so). Where blocks of rows tell that it does, they are not read: only slots
-are brought up to date. Where nothing but the loops can go on in all rows that are left, the match
-is never completed, and the runs end there. Which rows are tried is in `still_kernel`.
+A run that waits in a loop, `b` of `a b* c`, may wait for long. Suppose that only runs in loops can
+go on. Then the same runs wait after a row as before it, except for the slots of the loops'
+variables, as long as this stays true for the next rows (`QuietStretches.loops` has the states for
+which this is so). Where blocks of rows show that it does, their rows are not read: only slots are
+updated. Where nothing except the loops can go on in all rows that are left, the match is never
+completed, and the runs end there. `still_kernel` decides which rows are tried.
 
 In `a b*? c d*? e`, once a run waits in `d`, it does not matter whether rows are a `c` for the run
-in `b`: what waits behind `c` waits already, with the same slots, and is preferred (`is_covered`).
+in `b`: the runs that would follow `c` wait already, with the same slots, and are preferred
+(`is_covered`).
 """
 
 from typing import Any
@@ -26,7 +27,7 @@ else:
     from cereus.languages.match_recognize.match.runs.dead_kernel import RememberingRuns
 
 MOST_LOOPS = cython.declare(cython.Py_ssize_t, 16)
-"""Runs in loops that leap together, at most."""
+"""At most this many runs in loops leap together."""
 
 
 @cython.cclass
@@ -46,8 +47,8 @@ class LeapingRuns(RememberingRuns):
             self.stretches.use_runs(room.cells, room.float_cells)
 
     def leap(self, stretches: Any, touched: Any, room: Any) -> None:
-        """Leap over rows of which blocks tell that nothing happens there. All rows are there.
-        `touched[v, q]` says that rows of a variable change slots that the state q needs."""
+        """Leap over rows where blocks show that nothing happens. All rows are known. `touched[v,
+        q]` says that rows of a variable change slots that the state q needs."""
         self.stretches = stretches
         self.stretches.use_runs(room.cells, room.float_cells)
         self.touched = touched
@@ -60,8 +61,8 @@ class LeapingRuns(RememberingRuns):
         first_node: cython.longlong,
         end_node: cython.longlong,
     ) -> cython.bint:
-        """Put the runs that wait in loops into `leaping`; False where others came of the row
-        before."""
+        """Put the runs that wait in loops into `leaping`; False if the row before led to other
+        runs."""
         cython.declare(node=cython.longlong, k=cython.Py_ssize_t, loop=cython.Py_ssize_t)
         cython.declare(state=cython.int, waits=cython.bint)
         self.loop_count = 0
@@ -77,11 +78,11 @@ class LeapingRuns(RememberingRuns):
                     ):
                         loop = k
             if not waits:
-                continue  # whatever followed waited already
+                continue  # its other followers waited already
             if loop < 0 or not self.stretches.loops[state] or self.loop_count == MOST_LOOPS:
                 return False
             if self.again[state] >= 0 and self.round_of(here, loop) == 1:
-                return False  # rounds that begin anew: what else follows the last one waits too
+                return False  # rounds that begin again: what else follows the last one waits too
             self.leaping[self.loop_count] = loop
             self.loop_count += 1
         return self.loop_count > 0
@@ -93,7 +94,8 @@ class LeapingRuns(RememberingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether in no row from here to the end of the partition anything but loops can go on."""
+        """Whether nothing except loops can go on in any row from here to the end of the
+        partition."""
         cython.declare(j=cython.Py_ssize_t, m=cython.Py_ssize_t, rest=cython.Py_ssize_t)
         cython.declare(loop=cython.int, state=cython.int)
         if self.timeouts:
@@ -155,7 +157,7 @@ class LeapingRuns(RememberingRuns):
         size: cython.Py_ssize_t,
         block: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether of what follows a loop only another round can go on, in all rows of a block."""
+        """Whether only another round can follow a loop, in all rows of a block."""
         cython.declare(m=cython.Py_ssize_t, state=cython.int, possible=cython.int)
         run: cython.Py_ssize_t = self.leaping[number]
         loop: cython.int = self.states[here, run]
@@ -191,7 +193,7 @@ class LeapingRuns(RememberingRuns):
     def is_covered(
         self, here: cython.int, number: cython.Py_ssize_t, move: cython.Py_ssize_t
     ) -> cython.bint:
-        """Whether all that could follow a move of a loop waits already, behind loops that are
+        """Whether all runs that could follow a move of a loop wait already, after loops that are
         preferred, with slots that are the same and stay so."""
         cython.declare(m=cython.Py_ssize_t, j=cython.Py_ssize_t, covered=cython.bint)
         state: cython.int = self.moves[move]
@@ -215,8 +217,8 @@ class LeapingRuns(RememberingRuns):
         move: cython.Py_ssize_t,
         state: cython.int,
     ) -> cython.bint:
-        """Whether what waits behind another loop waits in a state that a move of this loop leads
-        to, is preferred, and has the same slots."""
+        """Whether a run that waits after another loop waits in a state that a move of this loop
+        leads to, is preferred, and has the same slots."""
         cython.declare(m=cython.Py_ssize_t, j=cython.Py_ssize_t, follows=cython.bint)
         run: cython.Py_ssize_t = self.leaping[number]
         by: cython.Py_ssize_t = self.leaping[other]
@@ -232,7 +234,7 @@ class LeapingRuns(RememberingRuns):
         follows = False
         for m in range(self.move_starts[loop], self.move_starts[loop + 1]):
             if other == number and m == move:
-                break  # what comes behind is not preferred, nor is another round that does
+                break  # later runs are not preferred, nor is a later round
             if self.moves[m] == loop:
                 follows = True
                 break
@@ -350,8 +352,8 @@ class LeapingRuns(RememberingRuns):
         label: cython.int,
         block: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether a block is to be read row by row: it has some values and not others, or what is
-        no number, and extremes are kept of these, or rows are still looked for."""
+        """Whether a block must be read row by row: some of its values are NULL or NaN, and extremes
+        of them are kept, or rows are still looked for."""
         cython.declare(k=cython.Py_ssize_t, kind=cython.int, column=cython.int)
         for k in range(self.update_starts[label], self.update_starts[label + 1]):
             kind = self.updates[k, codes.UPDATE_KIND]
@@ -391,9 +393,8 @@ class LeapingRuns(RememberingRuns):
         first_node: cython.longlong,
         done: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Let wait at `row` what follows the loops, whose nodes are these, up to that of number
-        `done`, with which the match may end; say how many runs these are, or -1 if there is no
-        room for them."""
+        """Let the runs that follow the loops wait at `row`, up to number `done`, with which the
+        match may end. Returns how many runs these are, or -1 if there is no room for them."""
         cython.declare(count=cython.Py_ssize_t, m=cython.Py_ssize_t)
         cython.declare(k=cython.Py_ssize_t, loop=cython.int, rounds=cython.longlong)
         there: cython.int = 1 - here
@@ -423,7 +424,7 @@ class LeapingRuns(RememberingRuns):
         return count
 
     def first_done(self, here: cython.int) -> cython.Py_ssize_t:
-        """The first loop behind whose last row the match may end; -1 if there is none."""
+        """The first loop after whose last row the match may end; -1 if there is none."""
         cython.declare(j=cython.Py_ssize_t, loop=cython.int)
         for j in range(self.loop_count):
             loop = self.states[here, self.leaping[j]]

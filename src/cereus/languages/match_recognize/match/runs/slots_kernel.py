@@ -1,23 +1,24 @@
 """Matching where conditions know the match so far: runs with slots, in order of preference.
 
 From each start all runs go forward together, a row at a time. A run waits in a state with its
-slots: rows and sums that conditions still to come may read. Of two runs in one state with equal
-live slots the less preferred can never be chosen, and is dropped; slots that nothing ahead reads
-are cleared, so that they do not keep runs apart. When a run completes, runs less preferred than it
-are dropped, and those before it go on: the match is the last one that was completed.
+slots: rows and sums that later conditions may read. Of two runs in one state with equal live slots
+the less preferred can never be chosen, and is dropped. Slots that no later condition reads are
+cleared, so that they do not keep runs apart. When a run completes, the runs less preferred than it
+are dropped, and the more preferred ones go on: the match is the last one that was completed.
 
 Invariants: the runs of a row are in order of preference; `live[q]` says which slots a run that
 waits in q may still need; a node of `parents` and `nodes` is one row of a run, linked to the row
 before it, so runs share what they have in common; `repeats` says how many rows of its state it
 stands for.
 
-How runs wait is in `waiting_kernel`, which of them came to nothing before in `dead_kernel`, and how
-they leap over rows that change nothing in `leaping_kernel`, `still_kernel` and `steady_kernel`.
+`waiting_kernel` has how runs wait, `dead_kernel` which of them came to nothing before, and
+`leaping_kernel`, `still_kernel` and `steady_kernel` how they leap over rows that change nothing.
 """
 
 from typing import Any
 
 import cython
+import numpy as np
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
@@ -34,7 +35,10 @@ else:
     from cereus.languages.match_recognize.match.runs.steady_kernel import SteadyRuns
 
 LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
-"""After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
+"""Check for Ctrl-C after runs have read this many rows; after fewer rows if conditions are long or
+there are many slots."""
+LONG_CONDITION = 16
+"""A condition with more instructions, or with more slots, takes as long as several short ones."""
 
 
 @cython.cclass
@@ -44,10 +48,10 @@ class Search(SteadyRuns):
     begin_starts: cython.const[cython.int][::1]
     begins: cython.const[cython.int][::1]
 
-    # How much was done so far.
+    # Counts of the work so far.
     made: cython.longlong
     most_work: cython.longlong
-    look_at: cython.longlong
+    look_every: cython.longlong
 
     # The runs of a start that wait for more rows, where they are carried on (`carrying.py`): the
     # side they are on, how many, the next row, the nodes, and the best match so far.
@@ -65,19 +69,20 @@ class Search(SteadyRuns):
         SteadyRuns.__init__(self, tables, rows)
         self.made = 0
         self.most_work = -1
-        self.look_at = 0
+        longest = int(np.diff(tables.code_starts).max(initial=0)) + self.slots + self.float_slots
+        self.look_every = max(1, LOOK_EVERY // max(1, longest // LONG_CONDITION))
         self.carries_on = False
         self.paused = False
         self.begin_starts = tables.begin_starts
         self.begins = tables.begins
 
     def room(self, room: Any) -> None:
-        """The arrays that runs are kept in."""
+        """Set the arrays that runs are kept in."""
         self.use(room)
         self.paused = False
 
     def stop_after(self, work: cython.longlong) -> None:
-        """Let `find` return when runs have read so many rows; -1 for never."""
+        """Let `find` return when runs have read this many rows; -1 for never."""
         self.most_work = work
 
     def carry_on(self) -> None:
@@ -91,7 +96,7 @@ class Search(SteadyRuns):
         return self.work
 
     def nodes_made(self) -> cython.longlong:
-        """How many rows of runs were noted, each once for all runs that share it."""
+        """How many rows of runs were noted; a row that several runs share counts once."""
         return self.made
 
     @cython.ccall
@@ -148,6 +153,10 @@ class Search(SteadyRuns):
                 high = highs[part]
                 while resume[part] < high:
                     row = resume[part]
+                    self.look_at -= 1
+                    if self.work >= self.look_at:
+                        self.look_at = self.work + self.look_every
+                        interrupted()
                     progress[codes.PART] = part
                     progress[codes.MATCHES] = matches
                     progress[codes.WRITTEN] = written
@@ -189,7 +198,7 @@ class Search(SteadyRuns):
                         i = row
                     open_ = done = False
                     node = -1
-                    first_node = nodes  # of the rows that were read last
+                    first_node = nodes  # those of the rows that were read last
                     while count > 0:
                         if i == high:
                             open_ = ends_open and (
@@ -236,12 +245,16 @@ class Search(SteadyRuns):
                                         return codes.TOO_MANY_RUNS
                                 nodes += self.loop_count
                                 first_node = nodes
+                                if self.work >= self.look_at:
+                                    self.look_at = self.work + self.look_every
+                                    interrupted()
                                 continue
                         there = 1 - here
                         next_count = 0
                         first_node = nodes
                         done = False
                         self.stamp += most_runs + 1
+                        self.look_at -= count
                         for k in range(count):
                             state = self.states[here, k]
                             if not self.alive[self.sets[i], state]:
@@ -304,7 +317,7 @@ class Search(SteadyRuns):
                         i += 1
                         self.work += count
                         if self.work >= self.look_at:
-                            self.look_at = self.work + LOOK_EVERY
+                            self.look_at = self.work + self.look_every
                             interrupted()
                         if self.most_work >= 0 and self.work > self.most_work:
                             return codes.TOO_MUCH_WORK

@@ -1,14 +1,14 @@
-"""Runs whose slots stay as they are while they wait: the row that ends the wait is looked up.
+"""Runs whose slots do not change while they wait: the row that ends the wait is looked up.
 
-In `a b*? c` with `c AS price > a.price`, what `c` asks for is the same at every row of `b`. So the
-next row at which anything but the loop can go on, or the loop cannot, is found without reading the
-rows before it: by blocks of rows of twice the size each time, and of half the size once one may not
-be quiet, down to single rows. A block counts even where the wait begins inside it: what holds of
-all its rows holds of those that are left.
+In `a b*? c` with `c AS price > a.price`, the condition of `c` is the same at every row of `b`. So
+the next row at which anything except the loop can go on, or the loop cannot, is found without
+reading the rows before it: by blocks of rows of twice the size each time, and of half the size once
+one may not be quiet, down to single rows. A block counts even where the wait begins inside it: what
+holds for all its rows holds for those that are left.
 
 Where conditions compare a column with that of an earlier row, `c AS name = a.name AND …` and `b AS
-name != a.name OR …`, rows of other names change nothing (`keys.py`). Then it is the rows of a name,
-one behind the other, that have blocks.
+name != a.name OR …`, rows of other names change nothing (`keys.py`). Then the consecutive rows of
+one name have blocks.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ class SteadyRuns(StillRuns):
             self.by_key.use_runs(room.cells, room.float_cells)
 
     def look_up(self, steady: Any, comparisons: Any) -> None:
-        """Leap in these loops, whose slots stay as they are, to the next row that counts."""
+        """In these loops, whose slots do not change, leap to the next row that counts."""
         self.steady = steady
         self.part_starts = comparisons.starts
         self.parts = comparisons.parts
@@ -62,7 +62,7 @@ class SteadyRuns(StillRuns):
         self.has_steady = steady.any()
 
     def look_up_keys(self, keys: Any, by_key: Any, room: Any) -> None:
-        """The same in loops that wait for rows of a key (`RowKeys`)."""
+        """Like `look_up`, in loops that wait for rows of a key (`RowKeys`)."""
         self.key_slots = keys.slots
         self.key_loops = keys.loops
         self.groups = keys.groups
@@ -80,7 +80,8 @@ class SteadyRuns(StillRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Pass rows from `row` on that change nothing, and say how many. Runs wait in loops."""
+        """Pass over rows from `row` on that change nothing, and return how many. Runs wait in
+        loops."""
         if self.has_steady and self.are_steady(here):
             return self.steady_rows(here, start, row, high)
         return StillRuns.passed_rows(self, here, count, start, row, high)
@@ -101,7 +102,7 @@ class SteadyRuns(StillRuns):
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """How many rows from `row` on change nothing. The last row of a partition is always read:
-        the match may end behind it."""
+        the match may end after it."""
         cython.declare(j=cython.Py_ssize_t, at=cython.Py_ssize_t, bound=cython.Py_ssize_t)
         in_vain: cython.bint = not self.timeouts
         bound = high - 1
@@ -135,7 +136,7 @@ class SteadyRuns(StillRuns):
         bound: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """The first row from `row` on, before `bound`, at which something else than a loop may
+        """The first row from `row` on, before `bound`, at which something other than a loop may
         happen, or `bound`; IN_VAIN if the run is never completed."""
         run: cython.Py_ssize_t = self.leaping[number]
         loop: cython.int = self.states[here, run]
@@ -165,7 +166,7 @@ class SteadyRuns(StillRuns):
     def place_of(
         self, first: cython.Py_ssize_t, end: cython.Py_ssize_t, row: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
-        """The first place from `first` to `end` that has this row, or one behind it."""
+        """The first place from `first` to `end` that has this row, or a later one."""
         middle: cython.Py_ssize_t
         while first < end:
             middle = (first + end) // 2
@@ -185,17 +186,21 @@ class SteadyRuns(StillRuns):
         end: cython.Py_ssize_t,
         bound: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """The same, from a place among the rows of the blocks on, to `end`."""
+        """Like `next_stir`, from a place among the rows of the blocks on, to `end`; or an earlier
+        row, if it is time to check for interrupts."""
         if self.is_in_vain(blocks, here, number, start, place, end):
             return IN_VAIN
         keyed: cython.bint = self.key_loops[self.states[here, self.leaping[number]]] >= 0
         cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t, level=cython.int)
         cython.declare(block=cython.Py_ssize_t)
+        first: cython.Py_ssize_t = place
         level = 0
         while place < end:
             at = self.order[place] if keyed else place
             if at >= bound:
                 return bound
+            if self.work >= self.look_at and place > first:
+                return at
             self.work += 1
             if level < 0:
                 block = place >> codes.BLOCK_BITS
@@ -224,7 +229,7 @@ class SteadyRuns(StillRuns):
         place: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether from a place on nothing but the loop of a run can go on."""
+        """Whether nothing except the loop of a run can go on from a place on."""
         cython.declare(m=cython.Py_ssize_t, rest=cython.Py_ssize_t, state=cython.int)
         run: cython.Py_ssize_t = self.leaping[number]
         loop: cython.int = self.states[here, run]
@@ -254,8 +259,8 @@ class SteadyRuns(StillRuns):
         block: cython.Py_ssize_t,
         exact: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether of what follows a loop only another round can go on, in all rows of a block, or
-        at the row `exact` of it."""
+        """Whether only another round can follow a loop, in all rows of a block, or at its row
+        `exact`."""
         cython.declare(m=cython.Py_ssize_t, state=cython.int, possible=cython.int)
         run: cython.Py_ssize_t = self.leaping[number]
         loop: cython.int = self.states[here, run]
@@ -291,7 +296,7 @@ class SteadyRuns(StillRuns):
         exact: cython.Py_ssize_t,
     ) -> cython.int:
         """Whether the condition of a state holds for all rows of a block (1), for none (0), or
-        UNSURE; or at the row `exact` of it."""
+        UNSURE; or whether it holds at the row `exact`."""
         answer: cython.int
         loop: cython.int = self.states[here, run]
         label: cython.int = self.labels[state]
@@ -315,8 +320,8 @@ class SteadyRuns(StillRuns):
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
     ) -> cython.void:
-        """Compute what rows are compared with by all that may follow the loop of a run. It is the
-        same for all rows, this one among them."""
+        """Compute the values that rows are compared with by all that may follow the loop of a run.
+        They are the same for all rows, this one included."""
         cython.declare(m=cython.Py_ssize_t, k=cython.int, label=cython.int, register=cython.int)
         cython.declare(first=cython.int, end=cython.int)
         loop: cython.int = self.states[here, run]
@@ -343,8 +348,8 @@ class SteadyRuns(StillRuns):
         block: cython.Py_ssize_t,
         exact: cython.Py_ssize_t,
     ) -> cython.int:
-        """1 where one of the comparisons makes the condition of a loop true in all rows of a block,
-        0 where one makes that of what follows it true in none; else UNSURE."""
+        """1 if one of the comparisons makes the condition of a loop true in all rows of a block, 0
+        if one makes the condition of what follows it true in none; else UNSURE."""
         cython.declare(k=cython.int, column=cython.int, answer=cython.int, valid=cython.bint)
         for k in range(self.part_starts[label, again], self.part_starts[label, again + 1]):
             column = self.parts[k, codes.COMPARED_COLUMN]
@@ -381,8 +386,8 @@ class SteadyRuns(StillRuns):
         low_float: cython.double,
         high_float: cython.double,
     ) -> cython.int:
-        """Whether all values between these bounds (1), or none of them (0), compare as number
-        `number` wants, or UNSURE. Of what is no number nothing is sure."""
+        """Whether all values between these bounds (1), or none of them (0), satisfy comparison
+        `number`, or UNSURE. Nothing is sure about NaN."""
         cython.declare(below=cython.bint, above=cython.bint, least=cython.bint, most=cython.bint)
         how: cython.int = self.parts[number, codes.COMPARED_HOW]
         if self.parts[number, codes.COMPARED_AS_FLOAT]:

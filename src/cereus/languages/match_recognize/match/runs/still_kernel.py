@@ -1,10 +1,9 @@
-"""Runs that pass rows at which nothing but their loops goes on.
+"""Runs that pass rows at which nothing except their loops goes on.
 
 From a row on, blocks of twice the size are tried each time, and, once one may not be quiet, of half
 the size. Rows of a block that may not be quiet are read one by one: as long as every loop goes
-round, and nothing that follows a loop can, what waits is the same, and only the slots of the loops
-change. So no runs are made anew, compared with others and noted, as they are where something
-happens.
+round, and nothing that follows a loop can, the same runs wait, and only the slots of the loops
+change. So no runs are made, compared with others and noted, as they are where something happens.
 """
 
 from typing import Any
@@ -21,11 +20,11 @@ else:
     from cereus.languages.match_recognize.match.runs.leaping_kernel import LeapingRuns
 
 MOST_PAUSE = cython.declare(cython.Py_ssize_t, 8)
-"""Rows, at most, that are read without a try after tries in vain."""
+"""The most rows that are read without a try after tries in vain."""
 FEW_RUNS = cython.declare(cython.Py_ssize_t, 8)
-"""Runs among which it takes no time to see whether all wait in loops."""
+"""With at most this many runs, it takes no time to see whether all wait in loops."""
 MOST_IN_VAIN = cython.declare(cython.Py_ssize_t, 32)
-"""Times, at most, that it is not asked whether all that is left is in vain."""
+"""The most times that the check is skipped whether the rest is in vain."""
 
 
 @cython.cclass
@@ -49,13 +48,14 @@ class StillRuns(LeapingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Pass rows from `row` on that change nothing, and say how many. The nodes are those of
-        the row before."""
+        """Pass over rows from `row` on that change nothing, and return how many: not all of them,
+        if it is time to check for interrupts. The nodes are those of the row before."""
         quiet: cython.Py_ssize_t = 0
         if row - start <= 1:
             self.failed = self.next_try = 0
         if row >= high or row < self.next_try:
             return 0
+        self.look_at -= (end_node - first_node) * count >> 4
         if self.find_loops(here, count, first_node, end_node):
             quiet = self.passed_rows(here, count, start, row, high)
         elif count <= FEW_RUNS:
@@ -72,7 +72,7 @@ class StillRuns(LeapingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """The same, where runs wait in loops."""
+        """Like `quiet_rows`, where runs wait in loops."""
         cython.declare(at=cython.Py_ssize_t, size=cython.Py_ssize_t)
         cython.declare(level=cython.int, limit=cython.int)
         cython.declare(passed=cython.Py_ssize_t, wanted=cython.Py_ssize_t)
@@ -97,6 +97,8 @@ class StillRuns(LeapingRuns):
                 self.pass_row(here, at)
                 at += 1
                 self.work += count
+                if self.work >= self.look_at:
+                    return at - row
                 if (
                     self.remembers
                     and self.looks_up(start, at)
@@ -111,13 +113,15 @@ class StillRuns(LeapingRuns):
             size = cython.cast(cython.Py_ssize_t, 1) << (codes.BLOCK_BITS + level - 1)
             self.pass_blocks(here, at, size, self.stretches.starts[level - 1] + at // size)
             at += size
-            self.work += size >> 6  # sums are brought up to date row by row
+            self.work += size >> 6  # sums are updated row by row
             if self.remembers and self.pause == 0 and self.is_known_dead(here, start, at):
                 return at - row
             passed += 1
-            # some blocks behind one that was too large they may be larger again
+            # a few blocks after one that was too large, blocks may be larger again
             if level == limit and limit < codes.BLOCK_SIZES and passed >= wanted:
                 limit += 1
+            if self.work >= self.look_at:
+                return at - row
 
     def gives_up(
         self,
@@ -126,8 +130,8 @@ class StillRuns(LeapingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether the rows that are left are known to be in vain. The longer that was asked for
-        nothing, the less often it is."""
+        """Whether the rows that are left are known to be in vain. The more often this was checked
+        for nothing, the less often it is checked."""
         if self.vain_pause > 0:
             self.vain_pause -= 1
             return False
@@ -168,8 +172,8 @@ class StillRuns(LeapingRuns):
         row: cython.Py_ssize_t,
         high: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether at a row each loop goes round, and nothing else goes on. The last row of a
-        partition is always read: the match may end behind it."""
+        """Whether each loop goes round at a row, and nothing else goes on. The last row of a
+        partition is always read: the match may end after it."""
         j: cython.Py_ssize_t
         if row + 1 >= high:
             return False
@@ -187,7 +191,7 @@ class StillRuns(LeapingRuns):
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether a loop can read a row. If it has a condition, its slots behind that are left on
+        """Whether a loop can read a row. If it has a condition, its slots after the row are left on
         the other side."""
         run: cython.Py_ssize_t = self.leaping[number]
         loop: cython.int = self.states[here, run]
@@ -214,8 +218,8 @@ class StillRuns(LeapingRuns):
         start: cython.Py_ssize_t,
         row: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether something that follows a loop can read a row, and leads to what does not wait
-        already."""
+        """Whether something that follows a loop can read a row, and leads to a run that does not
+        wait already."""
         cython.declare(m=cython.Py_ssize_t, state=cython.int, label=cython.int, side=cython.int)
         cython.declare(of=cython.Py_ssize_t)
         run: cython.Py_ssize_t = self.leaping[number]

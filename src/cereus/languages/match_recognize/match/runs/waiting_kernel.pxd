@@ -21,6 +21,9 @@ cdef class WaitingRuns(SlotConditions):
     cdef Py_ssize_t slots
     cdef Py_ssize_t float_slots
 
+    # at how much work it is seen next whether the search was interrupted
+    cdef long long look_at
+
     # the runs of this row and of the next: state, node; slots are in `cells`
     cdef int[:, ::1] states
     cdef long long[:, ::1] nodes_of

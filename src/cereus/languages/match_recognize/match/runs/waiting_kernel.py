@@ -1,9 +1,8 @@
 """Runs that wait: each in a state, with its slots, in order of preference.
 
-Two runs that wait for the same row in the same state with the same live slots are alike: what
-becomes of them is the same. A slot that holds a row stands for what is read there (`dead.py`).
-A state that is counted (`x{2,1000}`) has its round in the last slot, and what may follow it depends
-on that.
+Two runs that wait for the same row in the same state with the same live slots are alike: they have
+the same future. A slot that holds a row stands for the values that are read there (`dead.py`). A
+counted state (`x{2,1000}`) has its round in the last slot, and what may follow it depends on that.
 """
 
 from typing import Any
@@ -20,8 +19,7 @@ else:
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FEW = cython.declare(cython.Py_ssize_t, 8)
-"""Up to so many runs are compared one by one; of more, places are remembered by what they hash to.
-"""
+"""Up to this many runs are compared one by one; with more, their hashes are remembered."""
 
 
 @cython.cclass
@@ -52,12 +50,13 @@ class WaitingRuns(SlotConditions):
         self.keys = np.zeros(self.slots, np.int64)
         self.stamp = 0
         self.hashed = -1
+        self.look_at = 0
         self.timeouts = False
         self.prunes = False
 
     def use(self, room: Any) -> None:
-        """Use these arrays. The stamp goes on: buckets may be those from before, and have to look
-        older than whatever is put there now."""
+        """Use these arrays. The stamp goes on: buckets may be old, and must look older than
+        whatever is put there now."""
         self.use_slots(room)
         self.states = room.states
         self.nodes_of = room.nodes_of
@@ -68,12 +67,13 @@ class WaitingRuns(SlotConditions):
         self.repeats = room.repeats
 
     def compare_values(self, alike: Any) -> None:
-        """Take slots for equal that hold different rows, if what is read there is the same."""
+        """Treat slots that hold different rows as equal, if the values that are read there are the
+        same."""
         self.alike_of = alike.of
         self.alike = alike.rows
 
     def prune(self, deadlines: Any) -> None:
-        """Leave out runs that cannot be completed in time (`deadlines.py`)."""
+        """Drop runs that cannot be completed in time (`deadlines.py`)."""
         self.deadline = deadlines.length
         self.deadline_times = deadlines.times
         self.latest = deadlines.latest
@@ -94,33 +94,33 @@ class WaitingRuns(SlotConditions):
         return self.cells[side, run, self.slots - 1] if counted else 0
 
     def may_leave(self, state: cython.int, rounds: cython.longlong) -> cython.bint:
-        """Whether what comes behind a state may follow a round of it."""
+        """Whether a run may leave a state after a round of it."""
         return self.again[state] < 0 or rounds >= self.least[state]
 
     def rows_to_leave(self, side: cython.int, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many more rows a run reads in its state, at least, before it may leave it."""
+        """How many more rows a run must read in its state, at least, before it may leave it."""
         state: cython.int = self.states[side, run]
         if self.again[state] < 0:
             return 0
         return max(self.least[state] + 1 - self.cells[side, run, self.slots - 1], 0)
 
     def may_reach(self, state: cython.int, rounds: cython.longlong) -> cython.bint:
-        """Whether a state that is counted has such a round."""
+        """Whether a counted state has such a round."""
         return self.most[state] == 0 or rounds <= self.most[state]
 
     def later_round(
         self, state: cython.int, rounds: cython.longlong, rows: cython.Py_ssize_t
     ) -> cython.longlong:
-        """The round that so many rows behind one are. Where there is no end, all behind the least
-        are alike."""
+        """The round that is `rows` rows after one. Without an upper bound, all rounds after the
+        lower bound have one number."""
         rounds += rows
         return min(rounds, self.least[state] + 1) if self.most[state] == 0 else rounds
 
     def next_round(
         self, side: cython.int, run: cython.Py_ssize_t, state: cython.int, move: cython.Py_ssize_t
     ) -> cython.longlong:
-        """The round of the state that a move leads to, 1 if it is not another of the same; 0 if
-        the run has read too few rounds for the move, or too many."""
+        """The round of the state that a move leads to: 1 if it is another state; 0 if the run has
+        read too few rounds for the move, or too many."""
         rounds: cython.longlong
         if self.again[state] < 0:
             return 1
@@ -130,7 +130,7 @@ class WaitingRuns(SlotConditions):
         return self.later_round(state, rounds, 1) if self.may_reach(state, rounds + 1) else 0
 
     def may_end(self, side: cython.int, run: cython.Py_ssize_t, state: cython.int) -> cython.bint:
-        """Whether the match may end behind a row that is the last of its partition."""
+        """Whether the match may end after a row that is the last of its partition."""
         return self.last[state] and self.may_leave(state, self.cells[side, run, self.slots - 1])
 
     def wait(
@@ -170,6 +170,7 @@ class WaitingRuns(SlotConditions):
             while other >= 0:
                 if self.is_same(side, other, count, state):
                     return False
+                self.look_at -= 1
                 other = self.chains[other]
             self.put(side, count, bucket)
         self.states[side, count] = state
@@ -193,7 +194,7 @@ class WaitingRuns(SlotConditions):
     def key(
         self, side: cython.int, run: cython.Py_ssize_t, slot: cython.Py_ssize_t
     ) -> cython.longlong:
-        """What tells a slot from others: a row by what is read there, if that is known."""
+        """The value that distinguishes a slot: for a row, what is read there, if that is known."""
         cell: cython.longlong = self.cells[side, run, slot]
         return cell if self.alike_of[slot] < 0 else self.alike[self.alike_of[slot], cell]
 
@@ -219,20 +220,17 @@ class WaitingRuns(SlotConditions):
     def hashed_slots(
         self, side: cython.int, run: cython.Py_ssize_t, state: cython.int
     ) -> cython.ulonglong:
-        """A number that is the same for runs of this state with the same slots; `keys` is what
-        tells the slots from others."""
+        """A hash that is the same for runs of this state with the same slots; `keys` gets the
+        values that distinguish the slots."""
         j: cython.Py_ssize_t
         hash_: cython.ulonglong = cython.cast(cython.ulonglong, state) * PRIME
         for j in range(self.slots):
             self.keys[j] = self.key(side, run, j)
             hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.keys[j])) * PRIME
             hash_ = hash_ ^ (hash_ >> 29)
-        if cython.compiled:  # as Python, NaN is no number of any kind
-            for j in range(self.float_slots):
-                hash_ = (
-                    hash_ ^ cython.cast(cython.ulonglong, self.float_cells[side, run, j] * 1024)
-                ) * PRIME
-                hash_ = hash_ ^ (hash_ >> 29)
+        for j in range(self.float_slots):
+            hash_ = (hash_ ^ cython.cast(cython.ulonglong, self.float_bits[side, run, j])) * PRIME
+            hash_ = hash_ ^ (hash_ >> 29)
         return hash_
 
     def bucket(
@@ -248,7 +246,7 @@ class WaitingRuns(SlotConditions):
     def put(
         self, side: cython.int, run: cython.Py_ssize_t, bucket: cython.Py_ssize_t
     ) -> cython.void:
-        """A bucket holds the stamp of its row, and in it the last run that was put there."""
+        """Put a run into a bucket, with the stamp of its row."""
         other: cython.longlong = self.buckets[bucket] - self.stamp
         self.chains[run] = other if other >= 0 else -1
         self.buckets[bucket] = self.stamp + run

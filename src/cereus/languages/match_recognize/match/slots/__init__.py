@@ -1,1 +1,1 @@
-"""Conditions that know the match so far, as slots and code for `slots_kernel`."""
+"""Turns conditions that know the match so far into slots and code for `slots_kernel`."""

@@ -1,4 +1,4 @@
-"""Conditions → operations for `slots_kernel`: values in registers, with NULL as SQL has it."""
+"""Turns conditions into operations for `slots_kernel`: values in registers, with NULL as in SQL."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Code:
         self.next_register = 0
 
     def begin(self) -> None:
-        """Register 0 is for the truth of a condition."""
+        """Begin a condition: register 0 is for its truth."""
         self.next_register = 1
 
     def add(self, op: int, to: int, a: int = 0, b: int = 0) -> None:
@@ -119,7 +119,7 @@ class Code:
         raise NotForSlots
 
     def chosen(self, whens: list[Loaded], given: list[Loaded]) -> Loaded:
-        """The value behind the first condition that is true; the last, if none is."""
+        """The value after the first condition that is true; the last value, if none is."""
         if any(when.kind not in (Kind.BOOLEAN, Kind.NULL) for when in whens):
             raise NotForSlots
         *thens, default = self.alike(given)

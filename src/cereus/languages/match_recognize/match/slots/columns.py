@@ -1,4 +1,4 @@
-"""The columns that `slots_kernel` looks values up in: computed ahead for every row, and once for
+"""The columns in which `slots_kernel` looks up values: computed ahead for every row, and once for
 "no such row"."""
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class SlotColumns:
         self.known_columns: dict[Any, tuple[int, Kind, str]] = {}
 
     def arrays(self) -> tuple[Any, Any, Any]:
-        """Whole numbers, floats and which entries are known. A column is in one of the first two,
-        and zero in the other: rows are compared by both."""
+        """The whole numbers, the floats, and which entries are known. A column is in one of the
+        first two, and zero in the other: rows are compared by both."""
         shape = (max(len(self.numbers), 1), self.width)
         ints, floats = empty(shape, np.int64), empty(shape, np.float64)
         valid = empty(shape, np.uint8)
@@ -75,7 +75,7 @@ class SlotColumns:
         return self.known_columns[key]
 
     def vector(self, node: ex.Expression, part: Part, base: Base) -> Vector:
-        """The value of an expression on every row, and behind them for no row."""
+        """The value of an expression on every row, followed by that for no row."""
         columns: dict[ex.Attribute, pa.Array | Vector] = {}
         nothing: dict[ex.Attribute, pa.Array | Vector] = {}
         for name in names_in(node):
@@ -132,7 +132,7 @@ class SlotColumns:
         return self.known_columns[key][0]
 
     def refuse_large_sums(self, number: int) -> None:
-        """A slot has 64 bits: what a sum of a column's numbers may need more for is computed
+        """Refuse a column whose sums may not fit the 64 bits of a slot; they are computed
         elsewhere."""
         numbers, known = self.numbers[number], self.valid[number]
         largest = max(
@@ -149,7 +149,7 @@ class SlotColumns:
         return vector
 
     def ordered_column(self, argument: ex.Expression) -> int:
-        """A column that has the order of an argument; of strings, their ranks."""
+        """A column in the order of an argument; for strings, their ranks."""
         vector = self.argument(argument)
         if vector.kind is not Kind.STRING:
             return self.argument_column(argument, vector)[0]
@@ -161,8 +161,8 @@ class SlotColumns:
         return self.known_columns[key][0]
 
     def earlier(self, argument: ex.Expression) -> int:
-        """A column that has for each row the last one before it with the same value; -1 if there
-        is none. Rows without a value have the same one."""
+        """A column that has for each row the last earlier one with the same value; -1 if there is
+        none. Rows without a value count as having the same one."""
         key = ("earlier", repr(argument))
         if key not in self.known_columns:
             numbers = _numbered(self.columns.argument(argument), len(self.rows))
@@ -204,7 +204,7 @@ class SlotColumns:
 
 
 def _numbered(data: pa.Array | Vector, rows: int) -> npt.NDArray[np.int64]:
-    """A number for each row, the same where values are; those that are not there are one value."""
+    """A number for each row, the same for equal values; nulls count as one value."""
     vector = data if isinstance(data, Vector) else from_arrow(data)
     if vector.kind not in (*AS_INTS, Kind.FLOAT, Kind.STRING) or vector.constant:
         raise NotForSlots
@@ -213,13 +213,13 @@ def _numbered(data: pa.Array | Vector, rows: int) -> npt.NDArray[np.int64]:
         numbers = np.asarray(vector.values.dictionary_encode().indices.fill_null(-1))
     else:
         if vector.kind is Kind.FLOAT and np.isnan(vector.values[valid]).any():
-            raise NotForSlots  # of which none equals another
+            raise NotForSlots  # NaN, of which none equals another
         _, numbers = np.unique(vector.values, return_inverse=True)
     return np.where(valid, numbers.reshape(-1), -1).astype(np.int64)
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:
-    """One null of the kind that a column has."""
+    """One null of the kind of a column."""
     vector = data if isinstance(data, Vector) else from_arrow(data)
     if isinstance(vector.values, pa.Array | pa.Scalar):
         return Vector(vector.kind, pa.scalar(None, vector.values.type))

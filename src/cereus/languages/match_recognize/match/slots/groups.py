@@ -1,4 +1,4 @@
-"""Slots: what a run remembers of its rows, what updates it, and which states still need it."""
+"""Slots: what a run remembers about its rows, what updates it, and which states still need it."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class SlotGroups:
         return self.rows(base, [self.none] * size, kind, size)
 
     def best_row(self, base: Base, column: int) -> Group:
-        """The slot that holds the row which is best in a column."""
+        """The slot that holds the row with the best value in a column."""
         assert base.best is not None
         return self.rows(base, [self.none], base.best[0], column)
 
     def one_end(self, base: Base, size: int) -> Group:
-        """The first or the last row of a variable whose rows lie one behind the other, and how
-        many there are, as far as they are read."""
+        """The first or the last row of a variable whose rows are consecutive, and how many there
+        are, as far as they are read."""
         kind = codes.HEAD_ROWS if base.first else codes.LAST_ROWS
         return self.rows(base, [self.none, 0], kind, size)
 
@@ -93,7 +93,7 @@ class SlotGroups:
                 self.updates[name].append(self.of_some(update, of & members))
 
     def of_some(self, update: Update, members: frozenset[str]) -> Update:
-        """The same where only some of the rows of a variable count."""
+        """The update where only some of the rows of a variable count."""
         kind, slot, column, of = update
         if kind == codes.COUNT_ROWS:
             return codes.COUNT_VALID, slot, self.masked(None, members), 0
@@ -104,8 +104,8 @@ class SlotGroups:
     def liveness(
         self, automaton: RowAutomaton
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """Which slots a run that waits in a state may still need: those that the condition of
-        this state or of one behind it reads."""
+        """Which slots a run that waits in a state may still need: those that the condition of this
+        state or of a later one reads."""
         needed: list[set[Group]] = [set(self.reads[label]) for label in automaton.labels]
         changed = True
         while changed:

@@ -1,9 +1,9 @@
-"""Comparisons that are linear in what runs add up.
+"""Finds comparisons that are linear in the totals of runs.
 
-`price > 1.01 * sum(a.price * a.volume) / sum(a.volume)` holds only where
-`price * sum(a.volume) - 1.01 * sum(a.price * a.volume)` is 0 or more: a sum of totals, each with a
-coefficient that is a number or a column of the row at hand. Divisors that are never negative are
-multiplied away. What is not of this kind raises `NotLinear`.
+`price > 1.01 * sum(a.price * a.volume) / sum(a.volume)` holds only where `price * sum(a.volume) -
+1.01 * sum(a.price * a.volume)` is 0 or more: a sum of totals, each with a coefficient that is a
+number or a column of the row at hand. Divisors that are never negative are multiplied away.
+Anything else raises `NotLinear`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from cereus.languages.match_recognize.match.slots.tables import Base
 
 NUMBERS = (Kind.INTEGER, Kind.FLOAT)
 FAR = 4
-"""Rows before the one at hand from which on a comparison with them tells more than bounds do."""
+"""From this many rows before the one at hand on, a comparison with them tells more than bounds
+do."""
 
 
 class NotLinear(Exception):
@@ -47,9 +48,9 @@ LENGTH = SlotTotal(-1, codes.MATCH_LENGTH)
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A number, or one for each row (NaN for NULL). What it was computed from is nowhere larger
-    than `size`, which bounds how far it is rounded: of a difference of large numbers little may be
-    left. The size of what is infinite is infinite."""
+    """A number, or one for each row (NaN for NULL). The numbers that it was computed from are
+    nowhere larger than `size`, which bounds its rounding error: little may be left of a difference
+    of large numbers. The size of an infinite number is infinite."""
 
     value: Any
     size: float
@@ -67,7 +68,7 @@ class Coefficient:
 
 ONE, MINUS_ONE, NOTHING = Coefficient(1.0, 1.0), Coefficient(-1.0, 1.0), Coefficient(0.0, 0.0)
 Terms = dict[SlotTotal | None, Coefficient]
-"""The coefficients of totals; that of None is not multiplied with one."""
+"""The coefficients of totals; that of None is the constant term."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Quotient:
 
 
 def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[Terms]:
-    """Terms that are 0 or more wherever the condition of a variable holds, behind rows of another
+    """Terms that are 0 or more wherever the condition of a variable holds, after rows of another
     that were read in a loop."""
     for part in parts(lowering.bound, variable):
         if part.of_row:
@@ -96,8 +97,8 @@ def linear_conditions(lowering: Lowering, loop: str, variable: str) -> Iterator[
 
 
 def _differences(part: Part) -> Iterator[tuple[ex.Expression, ex.Expression]]:
-    """Pairs of which the first is not less than the second where a condition holds. What is true
-    or false is 0 or more where it is true."""
+    """Pairs of which the first is not less than the second where a condition holds. A truth value
+    counts as 0 or more where it is true."""
     match part.expression:
         case ex.Comparison("<" | "<=", left, right):
             yield right, left
@@ -151,8 +152,8 @@ class _Reader:
         raise NotLinear
 
     def rows_back(self, base: Base) -> int | None:
-        """How far before the row at hand a place is; None where that differs. Where there is no
-        such row, what is NULL there makes no condition true, whatever is read instead."""
+        """How far before the row at hand a place is; None if that differs. If there is no such row,
+        NULL makes no condition true, whatever is read instead."""
         if base.label or base.first or base.best is not None:
             return None
         if base.members is None:
@@ -207,7 +208,7 @@ class _Reader:
         return Quotient(left.over, right.over)
 
     def is_positive(self, total: SlotTotal | None, coefficient: Coefficient) -> bool:
-        """Whether a coefficient, and what it is multiplied with, is never negative."""
+        """Whether a coefficient and its total are never negative."""
         return bool(np.all(coefficient.value >= 0)) and (total is None or self.only_grows(total))
 
     def only_grows(self, total: SlotTotal) -> bool:
@@ -231,13 +232,13 @@ def _numbers(vector: Vector) -> Any:
 
 
 def _is_known_without_a_row(vector: Vector) -> bool:
-    """Whether there is a value where there is no row, as CASE and coalesce have: the last entry."""
+    """Whether there is a value even without a row, as with CASE and coalesce: the last entry."""
     valid = vector.validity()
     return valid is None or bool(valid[-1])
 
 
 def _moved(numbers: Any, back: int) -> Any:
-    """The numbers of the rows so many before; NaN where there is none."""
+    """The numbers of the rows `back` before; NaN if there is none."""
     if np.ndim(numbers) == 0 or back == 0:
         return numbers
     return np.concatenate([np.full(min(back, len(numbers)), np.nan), numbers[:-back]])

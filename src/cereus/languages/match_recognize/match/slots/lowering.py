@@ -1,8 +1,8 @@
-"""Conditions that know the match so far → slots, updates and code for `slots_kernel`.
+"""Turns conditions that know the match so far into slots, updates and code for `slots_kernel`.
 
 A subexpression that reads one place only is a column: it is computed ahead for every row, and once
-more for "no such row", and the kernel looks it up where the place is. What combines places or
-aggregates becomes code. What neither can do raises `NotForSlots`; such clauses are searched by
+more for "no such row", and the kernel looks it up at the place. An expression that combines places
+or aggregates becomes code. Anything else raises `NotForSlots`; such clauses are searched by
 `search`.
 """
 
@@ -47,8 +47,8 @@ from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 FEW_ROWS, MOST_ROWS = 8, 65
-"""First or last rows of a variable from which on only one is kept, if that is enough; and how many
-are kept at most."""
+"""From this many first or last rows of a variable on, only one is kept, if that is enough; and the
+most that are kept."""
 BEST = {
     "max_by": codes.MOST_ROW,
     "min_by": codes.LEAST_ROW,
@@ -58,15 +58,16 @@ BEST = {
 }
 """Aggregates that are the value of one row, and the update that keeps it."""
 MOST_PARTS = 10**6
-"""The denominator of a percentile, at most: ranks times that are whole numbers of 64 bits."""
+"""The greatest denominator of a percentile: ranks times that must fit 64 bits."""
 ANY_NUMBER = 2**31 - 1
 NO_ROUNDS = Rounds(0, None, False)
-"""Of states that are not counted."""
+"""The rounds of states that are not counted."""
 
 
 class Lowering:
-    """Makes the tables of a clause over its rows, with room for so many (None: for these). A match
-    may have `most_rows`, if that is more. With `ways`, the automaton is theirs."""
+    """Makes the tables of a clause over its rows, with room for `room` rows (None: for these). A
+    match may have `most_rows`, if that is more. With `ways`, the automaton is that of the
+    alternatives."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class Lowering:
         live, live_floats = self.groups.liveness(self.automaton)
         rounds = np.array([each is not None for each in self.automaton.rounds], np.uint8)
         if rounds.any():
-            # which round a run is in is its last slot, and live where rounds are counted
+            # the round of a run is its last slot, which is live where rounds are counted
             self.groups.initial.append(0)
             live = np.column_stack([live[:, : len(self.groups.initial) - 1], rounds])
         tables = SlotTables(
@@ -130,7 +131,8 @@ class Lowering:
     # ------------------------------------------------------------ conditions
 
     def condition(self, variable: str) -> None:
-        """Code that leaves the truth of the parts that are not of the row in register 0."""
+        """Write code that leaves the truth of the condition in register 0, without the parts that
+        are of the row."""
         conditions = [part for part in parts(self.bound, variable) if not part.of_row]
         self.groups.variable = variable
         self.code.begin()
@@ -190,7 +192,7 @@ class Lowering:
 
     @property
     def least_places(self) -> int:
-        """The room that columns need for what is looked up there by places."""
+        """The room that columns need for values that are looked up by places."""
         every = (part for name in self.bound.define for part in parts(self.bound, name))
         texts = any(is_text(leaf) for part in every for leaf in part.leaves.values())
         return MOST_PLACES if texts else 0
@@ -214,9 +216,9 @@ class Lowering:
     def mean_compared(
         self, op: str, left: ex.Expression, right: ex.Expression, part: Part
     ) -> Loaded | None:
-        """A mean of whole numbers that is compared with a whole number, as the sum of the distances
-        from that, compared with 0. It is the same, and blocks of rows have narrow bounds for a sum,
-        where the bounds of a sum and of a count are wide for their quotient."""
+        """A comparison of a mean of whole numbers with a whole number, as a comparison of the sum
+        of the distances from that number with 0. The result is the same, and blocks of rows have
+        narrow bounds for a sum; the bounds of a sum and of a count are wide for their quotient."""
         match left, right:
             case ex.Attribute((name,)), ex.Literal(int(level)) if abs(level) < 1 << 31:
                 leaf = part.leaves[name]
@@ -235,8 +237,8 @@ class Lowering:
         return self.code.compared(op, total, self.code.literal(constant(0)))
 
     def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
-        """The two sides of a comparison; strings and decimals of two places by their ranks. With
-        doubles decimals are compared as such."""
+        """The two sides of a comparison. Strings and decimals of two places are compared by their
+        ranks. Decimals are compared with doubles as doubles."""
         ranked = self.ranked(left, right, part)
         if ranked is not None:
             return ranked
@@ -261,7 +263,7 @@ class Lowering:
         return self.columns.vector(node, part, base).kind is Kind.DECIMAL
 
     def number(self, node: ex.Expression, part: Part) -> Loaded:
-        """What is computed with: decimals are compared exactly, but computed with as doubles."""
+        """A number to compute with: decimals are compared exactly, but computed with as doubles."""
         if self.is_decimal(node, part):
             node = ex.Arithmetic("*", node, ex.Literal(1.0))
         return self.load(node, part)
@@ -313,7 +315,7 @@ class Lowering:
     def percentile(
         self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
     ) -> Loaded:
-        """A percentile of rows that lie one behind the other, by its last row and their number."""
+        """A percentile of consecutive rows, by the last row and their number."""
         vector = self.columns.argument(argument)
         part = leaf.more[0]
         if vector.kind not in (Kind.INTEGER, Kind.FLOAT) or not self.lie_together(members):
@@ -332,8 +334,8 @@ class Lowering:
         return Loaded(to, Kind.FLOAT)
 
     def distinct(self, argument: ex.Expression, members: frozenset[str]) -> Loaded:
-        """How many different values rows have that lie one behind the other: as many as are the
-        first of these rows with their value."""
+        """The number of different values of consecutive rows: how many of these rows are the first
+        with their value."""
         if not self.lie_together(members) or LABEL in names_in(argument):
             raise NotForSlots
         self.columns.ranked = True
@@ -438,15 +440,15 @@ class Lowering:
         return Loaded(to, kind, unit)
 
     def counts_from_end(self, base: Base) -> bool:
-        """Whether many first or last rows of a variable are read, which lie one behind the other:
-        then one of them, and how many there are, is enough."""
+        """Whether many first or last rows of a variable are read that are consecutive: then one of
+        them, and their number, is enough."""
         if base.label or self.largest_offset(base) < FEW_ROWS:
             return False
         assert base.members is not None
         return self.lie_together(base.members)
 
     def lie_together(self, members: frozenset[str]) -> bool:
-        """Whether rows of variables lie one behind the other."""
+        """Whether the rows of these variables are consecutive."""
         joint = self.groups.joint
         return self.automaton.lie_together(
             {

@@ -1,8 +1,9 @@
-"""Columns whose values can be taken by their rank out of any rows that lie one behind the other.
+"""Columns from whose consecutive rows values can be taken by rank.
 
 Each is a wavelet matrix (F. Claude, G. Navarro and A. Ordóñez, 2015): values are numbers of places
-in their order, and level by level, from the highest bit of these on, values with a 0 stand before
-those with a 1. How many zeros come before each place is enough to find the value of any rank.
+in their order. On every level, from the highest bit of these numbers on, values with a 0 stand
+before those with a 1. The number of zeros before each place is enough to find the value of any
+rank.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Percentiles:
 def percentiles(
     wanted: Sequence[Percentile], floats: npt.NDArray[np.float64], valid: npt.NDArray[np.uint8]
 ) -> Percentiles:
-    """The matrices of the columns that percentiles are wanted of."""
+    """The matrices of the columns whose percentiles are needed."""
     if not wanted:
         return Percentiles.none()
     columns = sorted({each.column for each in wanted})

@@ -1,4 +1,4 @@
-"""What `slots_kernel` reads of a clause and of its rows, and the pieces that this is made of."""
+"""The tables that `slots_kernel` reads about a clause and its rows, and their parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class NotForSlots(Exception):
 
 
 class NotJoint(Exception):
-    """A slot needs to know which of several variables a row is of, and a state stands for them."""
+    """A slot needs to know to which of several variables a row belongs, but one state stands for
+    them."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,12 @@ HERE = Base()
 
 @dataclass
 class SlotTables:
-    """What the kernel reads of a clause, whatever its rows are.
+    """The tables of a clause, whatever its rows are.
 
-    A state that is counted has `least` and `most` rounds (most: 0 for any number), and its move
-    number `again` is another round; the last slot of a run is the round it waits for. Other states
-    have an `again` of -1."""
+    A counted state has `least` and `most` rounds (most: 0 for any number), and its move number
+    `again` is another round; the last slot of a run is the round it waits for. Other states have an
+    `again` of -1.
+    """
 
     labels: npt.NDArray[np.int32]
     move_starts: npt.NDArray[np.int32]
@@ -67,7 +69,7 @@ class SlotTables:
 
 @dataclass
 class RowTables:
-    """What the kernel reads of the rows. The last entry of a column is for "no such row"."""
+    """The tables of the rows. The last entry of a column is for "no such row"."""
 
     letters: npt.NDArray[np.uint16]
     sets: npt.NDArray[np.int32]

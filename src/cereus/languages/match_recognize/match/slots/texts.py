@@ -3,7 +3,8 @@ remember.
 
 Whether a text is like a pattern depends on how far it has been matched. So a slot holds a state:
 the places in the pattern that may come next, and whether a separator stands before the next value.
-A value that is added leads from one state to another, and values that do so alike are one kind.
+Adding a value leads from one state to another. Values that always lead to the same states are one
+kind.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from cereus.languages.match_recognize.match.slots.groups import SlotGroups
 from cereus.languages.match_recognize.match.slots.tables import HERE, Group, Loaded, NotForSlots
 
 MOST_STEPS = 1 << 14
-"""States times different values, at most, that are worked out."""
+"""The most states times different values that are worked out."""
 MOST_PLACES = 1 << 10
-"""States times kinds of values, at most, that a column of steps has room for."""
+"""The most states times kinds of values that a column of steps has room for."""
 Places = frozenset[int]
 State = tuple[bool, Places] | None
-"""Whether a value is there, and the places in the pattern; None where there is no text."""
+"""Whether there is a value, and the places in the pattern; None if there is no text."""
 
 
 @dataclass(frozen=True)
 class TextTest:
-    """Whether the text of a variable's rows has a pattern. `null` stands for values that are not
-    there; those are left out if there is none. A list of such values only is a text, too, if
-    `of_list`."""
+    """A test whether the text of a variable's rows matches a pattern. `null` stands for missing
+    values, which are left out if there is no `null`. With `of_list`, a list of only missing values
+    is a text too."""
 
     argument: ex.Expression
     variable: str | None
@@ -52,7 +53,7 @@ class TextTest:
 
 
 def text_test(node: ex.Expression, part: Part) -> tuple[TextTest, bool] | None:
-    """What a condition asks of a text, and whether it is to be so; None if it asks for something
+    """The test of a condition on a text, and whether it must be true; None if it is something
     else."""
     match node:
         case ex.Like(ex.Attribute((name,)), pattern):
@@ -78,14 +79,14 @@ def text_test(node: ex.Expression, part: Part) -> tuple[TextTest, bool] | None:
 
 @dataclass(frozen=True)
 class SlotTexts:
-    """Makes slots and code for what is asked of texts."""
+    """Makes slots and code for tests of texts."""
 
     code: Code
     columns: SlotColumns
     groups: SlotGroups
 
     def truth(self, test: TextTest, members: frozenset[str]) -> Loaded:
-        """Whether the text of the rows of some variables has a pattern."""
+        """Whether the text of the rows of some variables matches a pattern."""
         key = ("text", test, members)
         group = self.groups.known(key)
         if group is None:
@@ -133,9 +134,9 @@ class SlotTexts:
 
 @dataclass(frozen=True)
 class TextSteps:
-    """Value number v is of the kind `kinds[v]`. A state is the first of its places: in `steps`
-    there is the next state for each kind of value, and in `holds` whether its text has the
-    pattern. State 0 is that of no text."""
+    """How values lead from state to state. Value number v is of the kind `kinds[v]`. A state is the
+    first of its places: `steps` has the next state for each kind of value, and `holds` whether its
+    text matches the pattern. State 0 is that of no text."""
 
     kinds: npt.NDArray[np.int64]
     steps: npt.NDArray[np.int64]
@@ -175,7 +176,7 @@ def text_steps(test: TextTest, texts: Sequence[str | None]) -> TextSteps:
 
 
 def _added(test: TextTest, begin: Places, state: State, text: str | None) -> State:
-    """The state behind one more value."""
+    """The state after one more value."""
     has_text, places = state or (False, begin)
     if text is None:
         return state or (False, begin)
@@ -195,7 +196,7 @@ def _fits(token: str, sign: str) -> bool:
 
 
 def _with_skipped(tokens: Sequence[str], places: set[int]) -> Places:
-    """Places, and those behind each % at one of them, which may stand for nothing."""
+    """The places, and those after each % at one of them, which may stand for nothing."""
     every = set(places)
     for place in places:
         while place < len(tokens) and tokens[place] == "%":

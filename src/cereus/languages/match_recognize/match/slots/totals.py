@@ -20,7 +20,7 @@ from cereus.languages.match_recognize.match.slots.groups import SlotGroups
 from cereus.languages.match_recognize.match.slots.tables import Group, Loaded, NotForSlots
 
 IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and", "bool_or"))
-"""Aggregates that a count and one number remember."""
+"""Aggregates that need only a count and one number."""
 SPREADS = {
     "var_pop": codes.VARIANCE,
     "stddev_pop": codes.VARIANCE,
@@ -84,7 +84,7 @@ class SlotTotals:
         return self.result(function, group, kind, unit)
 
     def read(self, function: str, argument: ex.Expression, members: frozenset[str]) -> list[Read]:
-        """The columns of an argument: one, or one for each variable if it asks for that."""
+        """The columns of an argument: one, or one for each variable if it needs that."""
         if LABEL not in names_in(argument):
             return [self.read_column(function, argument, members)]
         return [
@@ -130,8 +130,8 @@ class SlotTotals:
             ("max", True): codes.MAX_FLOAT,
         }
         slot = group.float_at if real else group.at + 1
-        # the count is the group's first slot, and is updated last: extremes look at it. They only
-        # ask whether there is a value; a count would keep runs apart
+        # the count is the group's first slot, and is updated last, since extremes read it. They
+        # only need to know whether there is a value; a count would keep runs apart
         count = codes.COUNT_VALID if function == "sum" else codes.NOTE_VALID
         self.groups.on_update(members, (kinds[function, real], slot, number, group.at))
         self.groups.on_update(members, (count, group.at, number, 0))

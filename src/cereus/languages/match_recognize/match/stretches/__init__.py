@@ -1,4 +1,4 @@
-"""Which rows change nothing for a run that waits: blocks of rows, and conditions over them."""
+"""Finds rows that change nothing for a waiting run: blocks of rows, and conditions over them."""
 
 from cereus.compiled import obey_pure
 

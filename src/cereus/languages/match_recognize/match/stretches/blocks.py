@@ -14,7 +14,7 @@ from cereus.languages.match_recognize.match.stretches.blocks_kernel import read_
 from cereus.languages.match_recognize.match.stretches.slot_kinds import SlotKinds, slot_kinds
 
 MOST_CELLS = 1 << 27
-"""Rows times states, at most; beyond, all rows are read."""
+"""The most rows times states; with more, all rows are read."""
 NOT_IN_BLOCKS = (codes.REMAINDER, codes.REMAINDER_FLOAT)
 """Operations that are not computed for blocks."""
 SUMS = (codes.SUM_INT, codes.SUM_FLOAT)
@@ -25,13 +25,12 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class RowBlocks:
-    """Of every column, and of every state, what is known of the rows of a block.
+    """What is known about the rows of a block, for every column and every state.
 
     Blocks of the size number n begin at `starts[n]`; `valid_counts` is how many values they have.
-    Behind those of all sizes, at the last of
-    `starts`, are the *rests*: a small block and all rows behind it in its partition. Sums are those
-    of the first rows of a block, one or more; `sums` of all its rows (`totals`, if they are whole
-    numbers), `spreads` of their sizes.
+    After those of all sizes, at the last of `starts`, are the *rests*: a small block and all later
+    rows of its partition. Sums are those of the first rows of a block, one or more; `sums` of all
+    its rows (`totals`, if they are whole numbers), `spreads` of their absolute values.
     """
 
     low_ints: Ints
@@ -63,8 +62,7 @@ class RowBlocks:
 
 
 def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | None:
-    """What is known of blocks of rows, in partitions of these bounds; None where no run can
-    leap."""
+    """The blocks of rows, in partitions of these bounds; None if no run can leap."""
     count, states = len(rows.sets), len(tables.labels)
     loops = np.array([_loops(tables, state) for state in range(states)], np.uint8)
     if not loops.any() or not count or count * states > MOST_CELLS:
@@ -99,7 +97,7 @@ def blocks(tables: SlotTables, rows: RowTables, bounds: Ints) -> RowBlocks | Non
 
 
 def _cuts(bounds: Ints, small: int) -> Ints:
-    """Of each small block, the end of the partition of its last row, if that comes before the end
+    """For each small block, the end of the partition of its last row, if that comes before the end
     of the next block; 0 if not."""
     cuts = np.zeros(small + 1, np.int64)
     last_to_first = bounds[::-1]
@@ -117,8 +115,8 @@ def _summed(tables: SlotTables, columns: int) -> Bytes:
 
 
 def _loops(tables: SlotTables, state: int) -> int:
-    """Whether what waits after a row of this state, if no other run goes on, is what waited before
-    it, and the conditions of all that waits can be computed for blocks."""
+    """Whether the same runs wait after a row of this state as before it, if no other run goes on,
+    and the conditions of all that waits can be computed for blocks."""
     moves = tables.moves[tables.move_starts[state] : tables.move_starts[state + 1]]
     rows = moves[moves >= 0]
     if state not in rows or not all(_in_blocks(tables, tables.labels[q]) for q in rows):

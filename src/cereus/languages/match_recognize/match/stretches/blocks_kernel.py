@@ -1,7 +1,8 @@
-"""What is known of the rows of blocks: bounds of columns, whether values are there, sums.
+"""Computes what is known about the rows of blocks: bounds of columns, whether there are values,
+sums.
 
-The smallest blocks are read off the rows, and rests, which go on to the ends of partitions, are
-joined of them. Larger blocks are pairs of smaller ones (`blocks.py`).
+The smallest blocks are read from the rows. Larger blocks are made from pairs of smaller ones
+(`blocks.py`), and rests, which go on to the ends of partitions, from the smallest.
 """
 
 from typing import Any
@@ -10,11 +11,15 @@ import cython
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 else:
     from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 
 
 NO_NUMBER = cython.declare(cython.double, float("nan"))
+LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 12)
+"""After so many blocks of a column it is seen whether Ctrl-C was pressed."""
 
 
 @cython.ccall
@@ -31,8 +36,8 @@ def read_blocks(blocks: Any, rows: Any) -> None:
 
 @cython.cfunc
 def _read_smallest(blocks: Any, rows: Any) -> cython.void:
-    """The smallest blocks of each column. What is no number makes bounds that are none. Columns
-    are `summed` as whole numbers (1), as floats (2) or not at all (0); nulls add nothing."""
+    """Fill in the smallest blocks of each column. NaN makes bounds that are NaN. Columns are
+    `summed` as whole numbers (1), as floats (2) or not at all (0); nulls add nothing."""
     summed: cython.const[cython.uchar][::1] = blocks.summed
     low_ints: cython.longlong[:, ::1] = blocks.low_ints
     high_ints: cython.longlong[:, ::1] = blocks.high_ints
@@ -54,6 +59,8 @@ def _read_smallest(blocks: Any, rows: Any) -> cython.void:
     for c in range(low_ints.shape[0]):
         with cython.nogil:
             for b in range(small):
+                if b % LOOK_EVERY == 0:
+                    interrupted()
                 first = b << codes.BLOCK_BITS
                 end = min(first + (1 << codes.BLOCK_BITS), count)
                 least = most = ints[c, first]
@@ -124,7 +131,7 @@ def _add_up(blocks: Any, rows: Any, column: cython.Py_ssize_t, as_ints: cython.b
 
 @cython.cfunc
 def _join_pairs(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.void:
-    """The blocks from `at` on, of pairs of those from `below` on; the last may be alone."""
+    """Make the blocks from `at` on from pairs of those from `below` on; the last may be alone."""
     summed: cython.const[cython.uchar][::1] = blocks.summed
     low_ints: cython.longlong[:, ::1] = blocks.low_ints
     high_ints: cython.longlong[:, ::1] = blocks.high_ints
@@ -143,6 +150,8 @@ def _join_pairs(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) ->
     with cython.nogil:
         for c in range(low_ints.shape[0]):
             for b in range(at, at + (at - below + 1) // 2):
+                if b % LOOK_EVERY == 0:
+                    interrupted()
                 i = below + 2 * (b - at)
                 j = i + 1 if i + 1 < at else i
                 low_ints[c, b] = min(low_ints[c, i], low_ints[c, j])
@@ -180,6 +189,8 @@ def _read_states(blocks: Any, rows: Any) -> cython.void:
     cython.declare(first=cython.Py_ssize_t, last=cython.int)
     with cython.nogil:
         for b in range(small):
+            if b % LOOK_EVERY == 0:
+                interrupted()
             first = b << codes.BLOCK_BITS
             last = sets[first]
             for q in range(alive.shape[1]):
@@ -195,7 +206,7 @@ def _read_states(blocks: Any, rows: Any) -> cython.void:
 
 @cython.cfunc
 def _join_states(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.void:
-    """The same of the blocks from `at` on, of pairs of those from `below` on."""
+    """Like `_read_states`, for the blocks from `at` on, from pairs of those from `below` on."""
     any_alive: cython.uchar[:, ::1] = blocks.any_alive
     all_alive: cython.uchar[:, ::1] = blocks.all_alive
     cython.declare(b=cython.Py_ssize_t, i=cython.Py_ssize_t, j=cython.Py_ssize_t)
@@ -214,7 +225,7 @@ def _join_states(blocks: Any, below: cython.Py_ssize_t, at: cython.Py_ssize_t) -
 @cython.inline
 @cython.exceptval(check=False)
 def _least(f: cython.double, g: cython.double) -> cython.double:
-    """The smaller number; none, if one of them is none."""
+    """The smaller number; NaN if one of them is NaN."""
     return f if f <= g or f != f else g
 
 
@@ -223,14 +234,14 @@ def _least(f: cython.double, g: cython.double) -> cython.double:
 @cython.inline
 @cython.exceptval(check=False)
 def _most(f: cython.double, g: cython.double) -> cython.double:
-    """The greater number; none, if one of them is none."""
+    """The greater number; NaN if one of them is NaN."""
     return f if f >= g or f != f else g
 
 
 @cython.cfunc
 def _join_rests(blocks: Any, rows: Any) -> cython.void:
-    """The rests: from the last small block on, each with the rest behind it, or with the rows that
-    are left in its partition."""
+    """Make the rests: from the last small block on, each with the rest after it, or with the rows
+    that are left in its partition."""
     first: cython.Py_ssize_t = blocks.starts[codes.BLOCK_SIZES]
     cuts: cython.const[cython.longlong][::1] = blocks.cuts
     summed: cython.const[cython.uchar][::1] = blocks.summed
@@ -252,6 +263,8 @@ def _join_rests(blocks: Any, rows: Any) -> cython.void:
     with cython.nogil:
         for c in range(low_ints.shape[0]):
             for b in range(cuts.shape[0] - 1, -1, -1):
+                if b % LOOK_EVERY == 0:
+                    interrupted()
                 at = first + b
                 low_ints[c, at] = low_ints[c, b]
                 high_ints[c, at] = high_ints[c, b]

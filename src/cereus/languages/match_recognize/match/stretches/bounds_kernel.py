@@ -1,8 +1,9 @@
-"""Registers that have bounds, and what is computed of them.
+"""Computes with registers that have bounds instead of values.
 
 Invariants: `low <= value <= high` for every row of a block, and a register is known for all of its
-rows or for none; what cannot be told is False. Rounding keeps the order of numbers, so bounds that
-were computed as rows are computed are bounds. Where a bound is infinite or no number, nothing is.
+rows or for none; a function that cannot tell returns False. Rounding keeps the order of numbers, so
+bounds that were computed as rows are computed are bounds. Where a bound is infinite or NaN, nothing
+is known.
 """
 
 from typing import Any
@@ -19,7 +20,7 @@ else:
 
 
 HUGE = cython.declare(cython.double, 9.2e18)
-"""Whole numbers beyond may be NULL."""
+"""Larger whole numbers may be NULL."""
 
 
 @cython.cclass
@@ -34,7 +35,7 @@ class BoundedRegisters:
         self.known = blocks.known
 
     def root(self, to: cython.int, a: cython.int) -> cython.bint:
-        """The square root; False where it is not known of all rows whether there is one."""
+        """Compute the square root; False if it is not known for all rows whether there is one."""
         self.known[to] = self.known[a]
         if not self.known[a]:
             return True
@@ -47,7 +48,8 @@ class BoundedRegisters:
     def joined(
         self, either: cython.bint, to: cython.int, a: cython.int, b: cython.int
     ) -> cython.bint:
-        """AND, and OR; False where it is not known of all rows or of none whether it is NULL."""
+        """AND and OR; False if it is not known, for all rows or for none, whether the result is
+        NULL."""
         cython.declare(decides=cython.longlong, x=cython.bint, y=cython.bint)
         decides = 1 if either else 0
         x = self.known[a] and self.low[a] == self.high[a] == decides
@@ -70,12 +72,12 @@ class BoundedRegisters:
         return True
 
     def chosen(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
-        """One of two values; False where they cannot be taken together."""
+        """Take one of two values; False if they cannot be combined."""
         if op == codes.CHOOSE:
             if not self.known[a] or self.high[a] == 0:
                 return True
             if self.low[a] == 0:
-                # either: if both are known, or none
+                # either one, if both are known, or none is
                 if self.known[to] != self.known[b]:
                     return False
                 self.low[to] = min(self.low[to], self.low[b])
@@ -101,7 +103,7 @@ class BoundedRegisters:
         return f - f == 0 and g - g == 0
 
     def size_of(self, as_int: cython.bint, to: cython.int, a: cython.int) -> cython.bint:
-        """The size of a number; False where it has no bounds."""
+        """Compute the absolute value of a number; False if it has no bounds."""
         cython.declare(low=cython.longlong, high=cython.longlong)
         cython.declare(f=cython.double, g=cython.double)
         self.known[to] = self.known[a]
@@ -122,7 +124,7 @@ class BoundedRegisters:
         return f - f == 0 and g - g == 0
 
     def extreme(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
-        """The greater or the smaller of two values that are known."""
+        """Take the greater or the smaller of two known values."""
         self.known[to] = 1
         if op == codes.GREATEST_INT:
             self.low[to] = max(self.low[a], self.low[b])
@@ -141,7 +143,7 @@ class BoundedRegisters:
         return True
 
     def compared(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.void:
-        """Two values that are known: surely so, surely not, or either."""
+        """Compare two known values: surely true, surely false, or either."""
         cython.declare(sure=cython.bint, never=cython.bint)
         if op == codes.EQUAL:
             sure = self.low[a] == self.high[a] == self.low[b] == self.high[b]
@@ -167,8 +169,8 @@ class BoundedRegisters:
         self.high[to] = 0 if never else 1
 
     def computed(self, op: cython.int, to: cython.int, a: cython.int, b: cython.int) -> cython.bint:
-        """Bounds of what is computed of two values that are known; False where there are none.
-        The operations are monotonic in each value, so the bounds are among the corners."""
+        """Compute the bounds of an operation on two known values; False if there are none. The
+        operations are monotonic in each value, so the bounds are among the corners."""
         cython.declare(f=cython.double, least=cython.double, most=cython.double)
         cython.declare(corner=cython.int, corner_value=cython.longlong)
         if op == codes.DIVIDE_FLOAT and self.low_float[b] <= 0 <= self.high_float[b]:
@@ -195,7 +197,7 @@ class BoundedRegisters:
     def _corner(
         self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
     ) -> cython.double:
-        """What is computed of two bounds, as a float."""
+        """The result of an operation on two bounds, as a float."""
         cython.declare(f=cython.double, g=cython.double)
         if op >= codes.ADD_FLOAT:
             f = self.high_float[a] if corner & 1 else self.low_float[a]
@@ -212,7 +214,7 @@ class BoundedRegisters:
     def _int_corner(
         self, op: cython.int, a: cython.int, b: cython.int, corner: cython.int
     ) -> cython.longlong:
-        """The same as a whole number, which it fits into."""
+        """Like `_corner`, as a whole number that fits."""
         cython.declare(x=cython.longlong, y=cython.longlong)
         x = self.high[a] if corner & 1 else self.low[a]
         y = self.high[b] if corner & 2 else self.low[b]

@@ -1,8 +1,9 @@
-"""Comparisons of a row with what stays the same while a run waits: `price > 1.01 * a.price`.
+"""Comparisons of a row with a value that does not change while a run waits: `price > 1.01 *
+a.price`.
 
-Where one of several that are joined by AND is false in all rows of a block, so is the condition;
-where one of several that are joined by OR is true, so is the condition. What a column is compared
-with is computed once for a wait (`steady_kernel`), not once for every block.
+If one of several that are joined by AND is false in all rows of a block, so is the condition; if
+one of several that are joined by OR is true, so is the condition. The other side of the comparison
+is computed once for a wait (`steady_kernel`), not once for every block.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ OF_SLOTS = (
     *(codes.AT_SLOT, codes.AT_TAIL, codes.AT_HEAD, codes.PERCENTILE, codes.DISTINCT),
     *(codes.SLOT_INT, codes.SLOT_FLOAT, codes.AVERAGE_INT, *OF_FLOATS),
 )
-"""Operations that read nothing but slots."""
+"""Operations that read only slots."""
 CONSTANTS = (codes.CONSTANT_INT, codes.CONSTANT_FLOAT, codes.MATCH_NUMBER)
 SIDES = {
     codes.EQUAL: (codes.ROW_EQUAL, codes.ROW_EQUAL),
@@ -79,8 +80,8 @@ class _Condition:
         self.float_updates = kinds.float_kinds[label] >= 0
 
     def joined_by(self, op: int) -> Iterator[Operation | None]:
-        """What is joined by AND, or by OR; a single comparison by either. None for what is not a
-        comparison."""
+        """The operands of AND, or of OR; a single comparison counts as either. None for an operand
+        that is not a comparison."""
         if 0 in self.writes:
             for register in self.operands(self.writes[0][-1][2], op):
                 yield self.comparison(register)

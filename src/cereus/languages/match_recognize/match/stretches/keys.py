@@ -1,8 +1,8 @@
 """Loops that wait for rows of a key: `b` of `a b* c` where `c AS name = a.name AND …` and `b AS
 name != a.name OR …`.
 
-Where a row has another name, `c` is not true and `b` is, whatever else is asked. So the rows of a
-name, one behind the other, are all that decides (`steady_kernel`), and blocks are made of these.
+If a row has another name, `c` is false and `b` is true, whatever the other conditions are. So only
+the rows of one name decide (`steady_kernel`), and blocks are made of these.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from cereus.languages.match_recognize.match.stretches.slot_kinds import slot_kin
 
 ANY = frozenset((True, False, None))
 OF_PLACES = (codes.AT_FIRST, codes.AT_LAST, codes.MATCH_LENGTH)
-"""Operations that depend on how the rows of a match lie, and not only on their values."""
+"""Operations that depend on where the rows of a match are, and not only on their values."""
 NO_KEY, NO_ROWS = -2, -1
-"""A row that has no key, and one whose key no row of its partition has."""
+"""The group of a row without a key, and of a row whose key no row of its partition has."""
 SAMPLE = 1 << 12
 Ints = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ Truth = frozenset[bool | None]
 
 
 class Equality(NamedTuple):
-    """The column of the row at hand, and the column of the row in a slot, that are to be equal."""
+    """The column of the row at hand and the column of the row in a slot that must be equal."""
 
     column: int
     slot: int
@@ -59,7 +59,8 @@ class RowKeys:
 
 
 def steady_loops(tables: SlotTables, blocks: RowBlocks) -> npt.NDArray[np.uint8]:
-    """The states of loops whose rows change no slot that is still needed; none that is counted."""
+    """The states of loops whose rows change no slot that is still needed; counted states are left
+    out."""
     changes = touched(tables)[tables.labels, np.arange(len(tables.labels))]
     steady: npt.NDArray[np.bool_] = (blocks.loops > 0) & (tables.again < 0) & (changes == 0)
     return steady.astype(np.uint8)
@@ -68,7 +69,7 @@ def steady_loops(tables: SlotTables, blocks: RowBlocks) -> npt.NDArray[np.uint8]
 def row_keys(
     tables: SlotTables, rows: RowTables, bounds: Ints, steady: npt.NDArray[np.uint8]
 ) -> RowKeys | None:
-    """None if no loop waits for a key."""
+    """The rows by key; None if no loop waits for a key."""
     conditions = _Conditions(tables, rows)
     keys = {int(q): set(conditions.keys(int(q))) for q in np.flatnonzero(steady)}
     columns = {key.column for every in keys.values() for key in every}
@@ -103,7 +104,7 @@ def _of_column(keys: set[Equality], column: int) -> list[Equality]:
 
 
 class _Conditions:
-    """The conditions of variables as code, and what they say of rows that have another key."""
+    """The conditions of variables as code, and their truth for rows that have another key."""
 
     def __init__(self, tables: SlotTables, rows: RowTables) -> None:
         self.tables, self.rows = tables, rows
@@ -116,7 +117,7 @@ class _Conditions:
         return [tuple(each) for each in self.tables.code[begin:end].tolist()]
 
     def keys(self, loop: int) -> Iterator[Equality]:
-        """The equalities without which nothing but a round of the loop goes on."""
+        """The equalities without which only a round of the loop goes on."""
         tables = self.tables
         moves = tables.moves[tables.move_starts[loop] : tables.move_starts[loop + 1]]
         again = int(tables.labels[loop])
@@ -159,7 +160,7 @@ class _Conditions:
         return column
 
     def answers(self, label: int, key: Equality) -> Truth:
-        """What the condition of a variable may be where the two sides of a key are not equal."""
+        """The possible truths of a variable's condition where the two sides of a key differ."""
         code = self.code(label)
         without = {to for to, each in self.equalities(code).items() if each == key}
         truths: dict[int, Truth] = {0: frozenset((True,))}
@@ -187,14 +188,14 @@ class _Conditions:
 
 
 def _joined(decides: bool, x: bool | None, y: bool | None) -> bool | None:
-    """OR, if it is true what decides; AND, if it is false."""
+    """OR, if `decides` is true; AND, if it is false."""
     if decides in (x, y):
         return decides
     return None if None in (x, y) else not decides
 
 
 def _ordered(values: npt.NDArray[np.int64 | np.float64], bounds: Ints) -> Ints:
-    """The rows by partition and value; those with the same stay in order."""
+    """The rows sorted by partition and value (stable)."""
     if values.dtype == np.int64 and int(values.max()) - int(values.min()) < 1 << 16:
         values = (values - values.min()).astype(np.uint16)  # which are sorted by counting
     order: Ints = np.argsort(values, kind="stable")
@@ -269,13 +270,13 @@ class _Groups:
         rows: Ints,
         values: npt.NDArray[np.int64 | np.float64],
     ) -> Ints:
-        """Numbers of partitions and values that have the order of groups."""
+        """Numbers of partitions and values, in the order of groups."""
         places = np.searchsorted(different, values)
         return _partitions(self.bounds, rows) * (len(different) + 1) + places
 
 
 def _unreadable(rows: RowTables, state: int) -> Small:
-    """From each row on, the next one that a state cannot read."""
+    """For each row, the next one from there on that a state cannot read."""
     count = len(rows.sets)
     never = np.where(rows.alive[:, state][rows.sets] != 0, count, np.arange(count))
     return np.minimum.accumulate(never[::-1])[::-1].astype(np.int32)

@@ -1,6 +1,6 @@
 """Conditions that are linear in totals, as lines over the rows of blocks (`lines_kernel`).
 
-While a run waits in a loop, a total at a row r is what it is now, and what the loop adds up to r.
+While a run waits in a loop, a total at a row r is its value now plus what the loop adds up to r.
 With sums from the first row on, that is `t + before[r]`, where t is the same for all r. So a
 condition that is linear in totals, of which at most one has a coefficient that differs from row to
 row, is `intercept[r] + slope[r] * x + y >= 0`: x and y are numbers of the run. Of the lines of a
@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 EPSILON = 2.3e-16
 ROUNDINGS = 64
-"""Operations, at most, whose rounding a line has in it."""
+"""The most operations whose rounding errors a line has in it."""
 ADDS = {
     codes.SLOT_INT: (codes.COUNT_ROWS, codes.COUNT_VALID, codes.SUM_INT),
     codes.SLOT_FLOAT: (codes.SUM_FLOAT,),
@@ -41,10 +41,10 @@ ADDS = {
 Update = tuple[int, int]
 """An update that adds something up, and the column that it reads."""
 MOST_ROWS = 1 << 22
-"""Rows that lines are drawn over; the envelopes of as many may take a gigabyte."""
+"""The most rows that lines are drawn over; the envelopes of as many may take a gigabyte."""
 MOST_LINES = 16
-"""Conditions, each for one loop, at most; fewer where there are many rows, so that all of them take
-no more than four of so many rows."""
+"""The most conditions, each for one loop; fewer where there are many rows, so that all of them take
+no more than four of this many rows."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Maker:
         self._places: dict[Update, int] = {}
 
     def line(self, loop: int, label: int, terms: Terms) -> Line | None:
-        """None where several coefficients differ from row to row, or numbers are too large."""
+        """A line; None if several coefficients differ from row to row, or numbers are too large."""
         with np.errstate(all="ignore"):
             alone = terms.get(None, NOTHING)
             intercepts = np.zeros(self.count) + self.of_rows(alone.value)
@@ -200,7 +200,7 @@ class _Maker:
         highest = float(np.abs(intercepts[~never]).max(initial=0))
         steepest = float(np.abs(slopes).max(initial=1))
         if not np.isfinite(4 * highest * steepest):
-            return None  # where lines meet is found by products of differences
+            return None  # products of differences are computed to find where lines meet
         return Line(loop, label, intercepts, slopes, margin, tuple(added))
 
     def of_rows(self, value: Any) -> Any:
@@ -213,7 +213,7 @@ class _Maker:
         return allowed[self.rows.sets]
 
     def update(self, label: int, total: SlotTotal) -> Update | None:
-        """What a row of a variable does to a total."""
+        """The update of a total by a row of a variable."""
         if total.kind == codes.MATCH_LENGTH:
             return codes.COUNT_ROWS, 0
         begin, end = self.tables.update_starts[label], self.tables.update_starts[label + 1]
@@ -223,7 +223,7 @@ class _Maker:
         return None
 
     def steps(self, update: Update) -> npt.NDArray[Any]:
-        """What each row adds."""
+        """The number that each row adds."""
         kind, column = update
         if kind == codes.COUNT_ROWS:
             return np.ones(self.count, np.int64)
@@ -234,7 +234,7 @@ class _Maker:
         return numbers[column, : self.count] * valid
 
     def before(self, update: Update) -> int:
-        """The number of what rows of a partition add up before each row."""
+        """The number of the column of sums before each row of a partition."""
         if update not in self._places:
             self._places[update] = len(self.befores)
             self.befores.append(self.sums_before(update))
@@ -249,20 +249,20 @@ class _Maker:
         return before
 
     def here(self, loop: Update | None, at_row: Update | None) -> Any:
-        """What a total has at each row beyond what is the same for all rows."""
+        """The part of a total at each row that is not the same for all rows."""
         before = 0.0 if loop is None else self.befores[self.before(loop)]
         return before if at_row is None else before + self.steps(at_row)
 
     def rounding(self, total: SlotTotal) -> float:
-        """How far a total may be from what it is without rounding: floats are added one by one."""
+        """The greatest rounding error of a total: floats are added one by one."""
         updates = {self.update(label, total) for label in range(len(self.tables.update_starts) - 1)}
         largest = sum(self.largest(update) for update in updates if update is not None)
         steps = self.longest if total.kind == codes.SLOT_FLOAT else 0
         return largest * EPSILON * (steps + ROUNDINGS)
 
     def largest(self, update: Update) -> float:
-        """The sum of the sizes of what all rows of a partition add, at most. Where sums from the
-        first row on have no more digits than others, that of all rows."""
+        """The greatest sum of the absolute values that the rows of a partition add. It is that of
+        all rows, if sums from the first row on have no more digits than others."""
         sums = np.zeros(self.count + 1)
         np.cumsum(np.abs(self.steps(update)), out=sums[1:])
         if np.finfo(np.longdouble).eps > EPSILON / 2:

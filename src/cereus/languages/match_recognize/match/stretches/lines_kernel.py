@@ -5,8 +5,8 @@ there, where x and y are numbers of the run (`lines.py`). The greatest of these 
 upper envelope of its lines.
 
 Invariants: the lines of an envelope are in the order of their slopes, all different, and each is
-the greatest somewhere; an envelope of a block is made of those of its halves. What is computed is
-as exact as floats are: a condition counts as never true only by a margin.
+the greatest somewhere; an envelope of a block is made of those of its halves. Floats are not exact,
+so a condition counts as never true only by a margin.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ class LinesOfRows:
         self.hull_intercepts = lines.hull_intercepts
 
     def use_runs(self, cells: Any, float_cells: Any) -> None:
-        """The slots of runs."""
+        """Set the slots of runs."""
         self.cells = cells
         self.float_cells = float_cells
 
@@ -57,9 +57,9 @@ class LinesOfRows:
         size: cython.Py_ssize_t,
         skipped: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether the condition of a variable holds for none of `size` rows from `row` on but the
-        first `skipped`, for a run that began at `start` and waits in a loop of the variable `loop`.
-        """
+        """Whether the condition of a variable holds for none of `size` rows from `row` on (the
+        first `skipped` do not count), for a run that began at `start` and waits in a loop of the
+        variable `loop`."""
         cython.declare(line=cython.int, k=cython.int, slot=cython.int, kind=cython.int)
         cython.declare(x=cython.double, y=cython.double, total=cython.double)
         for line in range(self.firsts[loop, label], self.ends[loop, label]):
@@ -138,7 +138,7 @@ class LinesOfRows:
 def smallest(
     blocks: cython.Py_ssize_t, slopes: Any, intercepts: Any, places: Any
 ) -> tuple[Any, Any]:
-    """The upper envelopes of the lines of the smallest blocks: slopes and intercepts; where each
+    """The upper envelopes of the lines of the smallest blocks: slopes and intercepts. Where each
     ends is written to `places`."""
     heights: cython.const[cython.double][::1] = intercepts
     rises: cython.const[cython.double][::1] = slopes
@@ -181,8 +181,8 @@ def joined(
     end: cython.Py_ssize_t,
     places: Any,
 ) -> tuple[Any, Any]:
-    """The envelopes of the blocks from `first` on, of pairs of those from `below` on, whose lines
-    these are."""
+    """The envelopes of the blocks from `first` on, made from pairs of those from `below` on, whose
+    lines these are."""
     rises: cython.const[cython.double][::1] = slopes
     heights: cython.const[cython.double][::1] = intercepts
     ends: cython.longlong[::1] = places
@@ -227,8 +227,8 @@ def _put(
     slope: cython.double,
     intercept: cython.double,
 ) -> cython.Py_ssize_t:
-    """Put a line behind those of an envelope from `first` to `top`, whose slopes are not greater,
-    and say where the envelope ends then."""
+    """Add a line after those of an envelope from `first` to `top`, whose slopes are not greater.
+    Returns where the envelope ends then."""
     while top > first:
         if m[top - 1] == slope:
             if b[top - 1] >= intercept:

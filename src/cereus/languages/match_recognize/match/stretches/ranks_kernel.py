@@ -1,7 +1,7 @@
-"""Percentiles of rows that lie one behind the other, by the ranks of their values.
+"""Percentiles of consecutive rows, by the ranks of their values.
 
-Invariants: those of the matrices (`slots/percentiles.py`). A percentile is between two values in
-proportion; that is computed with twice the digits of a float, so that it is rounded once.
+Invariants: those of the matrices (`slots/percentiles.py`). A percentile may lie between two values
+in proportion; that is computed with twice the digits of a float, so that it is rounded once.
 """
 
 from typing import Any
@@ -45,7 +45,8 @@ class RanksOfRows:
         end: cython.Py_ssize_t,
         above: cython.bint,
     ) -> cython.double:
-        """The value that a percentile of these rows, which have some, is not below (or above)."""
+        """The value that a percentile of these rows, which have some, is not below (with `above`,
+        not above)."""
         cython.declare(rank=cython.longlong, place=cython.longlong)
         place = self.parts[number, codes.NUMERATOR] * (self.count(number, first, end) - 1)
         rank = place // self.parts[number, codes.DENOMINATOR]
@@ -83,7 +84,7 @@ class RanksOfRows:
         return count
 
     def rank_of(self, m: cython.int, limit: cython.longlong) -> cython.Py_ssize_t:
-        """How many of the values in order are less than a limit."""
+        """How many of the sorted values are less than a limit."""
         cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, at=cython.Py_ssize_t)
         low = 0
         high = self.sizes[m]
@@ -121,7 +122,7 @@ class RanksOfRows:
         end: cython.Py_ssize_t,
         rank: cython.longlong,
     ) -> cython.double:
-        """The value of a rank among those of the rows from `first` to `end`."""
+        """The value with a rank among those of the rows from `first` to `end`."""
         m: cython.int = self.of[number]
         low: cython.Py_ssize_t = self.before[m, first]
         high: cython.Py_ssize_t = self.before[m, end]
@@ -174,7 +175,7 @@ def _between(
 @cython.inline
 @cython.exceptval(check=False)
 def _product_rest(f: cython.double, g: cython.double, product: cython.double) -> cython.double:
-    """What the product of two floats, as it is rounded, lacks."""
+    """The rounding error of a product of two floats."""
     cython.declare(high=cython.double, low=cython.double, other=cython.double, rest=cython.double)
     high = SPLITTER * f
     high = high - (high - f)

@@ -1,4 +1,4 @@
-"""What a row of a variable does to each slot, as tables that can be looked up by slot."""
+"""How a row of a variable changes each slot, as tables by slot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.slots.tables import SlotTables
 
 SEVERAL = (codes.SHIFT_ROW, codes.SHIFT_LABEL, codes.FIRST_ROWS)
-"""Updates of slots that lie one behind the other."""
+"""Updates of slots that are next to each other."""
 FLOATS = (codes.SUM_FLOAT, codes.MIN_FLOAT, codes.MAX_FLOAT)
 Ints = npt.NDArray[np.int32]
 

@@ -1,17 +1,17 @@
-"""Whether a condition has the same answer for all rows of a block.
+"""Decides whether a condition has the same answer for all rows of a block.
 
-Of every block, the least and the greatest value of each column are known, and of its sums. A
-condition is computed with these in place of the values of a row: its answer is sure where it does
-not depend on which row of the block it is. Blocks have 8 rows, 16, and so on, so that a run that
-waits for long leaps; a *rest* is all that follows in a partition.
+For every block, the least and the greatest value of each column are known, and those of its sums. A
+condition is computed with these in place of the values of a row: its answer is sure if it does not
+depend on which row of the block it is. Blocks have 8 rows, 16, and so on, so that a run that waits
+for long leaps; a *rest* is all that follows in a partition.
 
 What runs remember changes while rows are read in a loop: counts, sums and extremes of its variable,
 its last rows. Before a row of the block is tried, all rows before it were read by the variable of
 the loop (`loop`), and it counts as a row of the variable that tries it (`label`): so a slot has
 bounds in a block, too (`_int_in_slot`, `_float_in_slot`).
 
-Invariants: those of `bounds_kernel`; what cannot be told ends in UNSURE. Sums of floats, which
-depend on the order, have some slack.
+Invariants: those of `bounds_kernel`; what is not known ends in UNSURE. Sums of floats, which depend
+on the order, have some slack.
 """
 
 from typing import Any
@@ -38,14 +38,14 @@ else:
 EXACT = cython.declare(cython.double, 4.5e15)
 """Whole numbers up to here are exact as floats, and so are their sums."""
 SLACK = cython.declare(cython.double, 1e-15)
-"""How far a sum of floats may be from another, for each number and in parts of their sizes."""
+"""How far a sum of floats may be from another, for each number and relative to their sizes."""
 ROUNDING = cython.declare(cython.double, 1e-9)
 """How far a sum of squares may be from another, in parts of it."""
 
 
 TRIES = cython.declare(cython.longlong, 1 << 12)
 FEWEST = cython.declare(cython.longlong, 1 << 5)
-"""Where lines tell something no more than so often in as many tries, they are left."""
+"""If lines decide something no more than this often in as many tries, they are dropped."""
 
 
 @cython.cclass
@@ -94,13 +94,13 @@ class QuietStretches(BoundedRegisters):
         self.helped = 0
 
     def use_lines(self, lines: Any, cells: Any, float_cells: Any) -> None:
-        """Conditions that are linear in totals are decided by their lines, too (`lines.py`)."""
+        """Let lines decide conditions that are linear in totals, too (`lines.py`)."""
         self.lines = LinesOfRows(lines)
         self.has_lines = True
         self.use_runs(cells, float_cells)
 
     def use_runs(self, cells: Any, float_cells: Any) -> None:
-        """The slots of runs."""
+        """Set the slots of runs."""
         self.cells = cells
         self.float_cells = float_cells
         if self.has_lines:
@@ -150,7 +150,7 @@ class QuietStretches(BoundedRegisters):
         return codes.UNSURE
 
     def _by_bounds(self) -> cython.int:
-        """The same, by bounds of what is computed."""
+        """Like `truth`, by the bounds of what is computed."""
         cython.declare(k=cython.Py_ssize_t, at=cython.Py_ssize_t)
         cython.declare(op=cython.int, to=cython.int, a=cython.int, b=cython.int)
         if self.code_starts[self.label] == self.code_starts[self.label + 1]:
@@ -261,14 +261,14 @@ class QuietStretches(BoundedRegisters):
         return cython.cast(cython.int, self.low[0]) if self.low[0] == self.high[0] else codes.UNSURE
 
     def _exactly(self, to: cython.int, column: cython.int, at: cython.Py_ssize_t) -> cython.void:
-        """The value of a column at one row, whichever row of the block is at hand."""
+        """Load the value of a column at one row, whichever row of the block is at hand."""
         self.known[to] = self.valid[column, at]
         self.low[to] = self.high[to] = self.ints[column, at]
         self.low_float[to] = self.high_float[to] = self.floats[column, at]
 
     def _behind(self, to: cython.int, column: cython.int, back: cython.Py_ssize_t) -> cython.bint:
-        """A column, so many rows before the row at hand, which lie in two blocks of the same size
-        at most; False where there are no bounds."""
+        """Load a column `back` rows before the row at hand; these rows lie in at most two blocks of
+        the same size. False if there are no bounds."""
         cython.declare(first=cython.Py_ssize_t, last=cython.Py_ssize_t)
         cython.declare(any_=cython.bint, all_=cython.bint)
         if self.exact >= 0:
@@ -296,14 +296,14 @@ class QuietStretches(BoundedRegisters):
                 self.low_float[to] = self.low_floats[column, first]
             if not self.high_float[to] >= self.high_floats[column, first]:
                 self.high_float[to] = self.high_floats[column, first]
-            # what is no number has no bounds
+            # NaN has no bounds
             if self.low_floats[column, last] != self.low_floats[column, last]:
                 self.low_float[to] = self.low_floats[column, last]
                 self.high_float[to] = self.low_floats[column, last]
         return True
 
     def _in_slot(self, to: cython.int, column: cython.int, slot: cython.int) -> cython.bint:
-        """A column at the row (or of the label) in a slot; False where there are no bounds."""
+        """Load a column at the row (or of the label) in a slot; False if there are no bounds."""
         by_label: cython.bint = self.kinds[self.label, slot] >= 0
         by_loop: cython.bint = self.kinds[self.loop, slot] >= 0
         kind: cython.int = self.kinds[self.label if by_label else self.loop, slot]
@@ -348,7 +348,7 @@ class QuietStretches(BoundedRegisters):
         row: cython.Py_ssize_t,
         block: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Whether a row with the best value of a column remains so in a block."""
+        """Whether a row with the best value of a column stays the best in a block."""
         if row == self.none:
             return not self.any_valid[column, block]
         if kind == codes.FIRST_VALID:
@@ -364,8 +364,8 @@ class QuietStretches(BoundedRegisters):
         )
 
     def _in_tail(self, to: cython.int, column: cython.int, slot: cython.int) -> cython.bint:
-        """A column as many rows before the last one of a variable as the register has, whose rows
-        lie one behind the other; False where there are no bounds."""
+        """Load a column as many rows before the last one of a variable as the register says; its
+        rows are consecutive. False if there are no bounds."""
         back: cython.longlong = self.low[to]
         read: cython.int = 1 if self.kinds[self.label, slot] >= 0 else 0
         by_loop: cython.bint = self.kinds[self.loop, slot] >= 0
@@ -389,7 +389,7 @@ class QuietStretches(BoundedRegisters):
         return self._behind(to, column, back + 1 - read)
 
     def _in_head(self, to: cython.int, column: cython.int, slot: cython.int) -> cython.bint:
-        """The same behind the first row of a variable."""
+        """Like `_in_tail`, after the first row of a variable."""
         back: cython.longlong = self.low[to]
         count: cython.longlong = self.cells[self.side, self.run, slot + 1]
         if count > back:
@@ -403,8 +403,8 @@ class QuietStretches(BoundedRegisters):
         return count <= back
 
     def _percentile(self, to: cython.int, number: cython.int, slot: cython.int) -> cython.bint:
-        """A percentile; False where there are no bounds. Rows that are added move it no farther
-        than to their values, or to those that it lies between."""
+        """Load a percentile; False if there are no bounds. Added rows move it no farther than to
+        their values, or to those that it lies between."""
         column: cython.Py_ssize_t = self.ranks.parts[number, codes.PERCENTILE_COLUMN]
         end: cython.Py_ssize_t = self.cells[self.side, self.run, slot] + 1
         first: cython.Py_ssize_t = end - self.cells[self.side, self.run, slot + 1]
@@ -426,8 +426,8 @@ class QuietStretches(BoundedRegisters):
         )
 
     def _distinct(self, to: cython.int, number: cython.int, slot: cython.int) -> cython.bint:
-        """How many different values there are; False where there are no bounds. A row that is
-        added has a new one or not."""
+        """Load the number of different values; False if there are no bounds. An added row has a new
+        value or not."""
         end: cython.Py_ssize_t = self.cells[self.side, self.run, slot] + 1
         first: cython.Py_ssize_t = end - self.cells[self.side, self.run, slot + 1]
         if first == end:
@@ -443,7 +443,7 @@ class QuietStretches(BoundedRegisters):
     def _variance(
         self, sample: cython.bint, to: cython.int, slot: cython.int, count: cython.int
     ) -> cython.bint:
-        """A variance; False where there are no bounds. The squared distances from the mean grow
+        """Load a variance; False if there are no bounds. The squared distances from the mean grow
         with every row: at most by those inside the block, where values differ by `high - low` at
         most, and by the distance between the means before it and inside it."""
         cython.declare(few=cython.longlong, many=cython.longlong, column=cython.int)
@@ -482,7 +482,7 @@ class QuietStretches(BoundedRegisters):
         return True
 
     def _int_in_slot(self, to: cython.int, slot: cython.int) -> cython.bint:
-        """The whole number in a slot; False where there are no bounds."""
+        """Load the whole number in a slot; False if there are no bounds."""
         by_label: cython.int = 1 if self.kinds[self.label, slot] >= 0 else 0
         by_loop: cython.bint = self.kinds[self.loop, slot] >= 0
         kind: cython.int = self.kinds[self.label if by_label else self.loop, slot]
@@ -526,7 +526,7 @@ class QuietStretches(BoundedRegisters):
     def _int_sum(
         self, to: cython.int, column: cython.int, by_label: cython.bint, by_loop: cython.bint
     ) -> cython.bint:
-        """A sum of whole numbers, which the register has as it was before the block."""
+        """Load a sum of whole numbers; the register has its value before the block."""
         cython.declare(low=cython.double, high=cython.double)
         low = self.low_sums[column, self.block]
         high = self.high_sums[column, self.block]
@@ -549,7 +549,7 @@ class QuietStretches(BoundedRegisters):
         return True
 
     def _float_in_slot(self, to: cython.int, slot: cython.int) -> cython.bint:
-        """The float in a slot; False where there are no bounds."""
+        """Load the float in a slot; False if there are no bounds."""
         by_label: cython.bint = self.float_kinds[self.label, slot] >= 0
         by_loop: cython.bint = self.float_kinds[self.loop, slot] >= 0
         kind: cython.int = self.float_kinds[self.label if by_label else self.loop, slot]
@@ -589,7 +589,7 @@ class QuietStretches(BoundedRegisters):
                 high = max(value, self.high_floats[column, self.block])
                 if by_label and self.all_valid[column, self.block]:
                     low = max(value, self.low_floats[column, self.block])
-            # of what is no number, or infinite, nothing is known
+            # nothing is known about NaN and infinite numbers
             slack = self.low_floats[column, self.block] - self.high_floats[column, self.block]
             if slack - slack != 0 or low - high - (low - high) != 0:
                 return False
@@ -601,8 +601,8 @@ class QuietStretches(BoundedRegisters):
     def _average(
         self, of_ints: cython.bint, to: cython.int, slot: cython.int, count: cython.int
     ) -> cython.bint:
-        """A sum divided by a count; False where there are no bounds. It is between the mean before
-        the block and the values in the block, and between what the bounds of both give."""
+        """Load a sum divided by a count; False if there are no bounds. It is between the mean
+        before the block and the values in the block, and between what the bounds of both give."""
         cython.declare(least=cython.double, most=cython.double, low=cython.double)
         cython.declare(high=cython.double, sum_=cython.double, changes=cython.bint)
         cython.declare(few=cython.double, many=cython.double, column=cython.int)

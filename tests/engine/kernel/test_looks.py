@@ -1,0 +1,119 @@
+"""All kinds of work count on the way to the next look at Ctrl-C, not only steps.
+
+Looks are counted, and no clock is read: each run here does the work of at least `looks` times what
+may lie between two looks, most of it in loops that take no steps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.engine import COMPILED
+from cereus.engine.interrupts import StoppedError, bounded, stopping_at
+from cereus.languages.algebra.detect.run import CELLS, TICKS, ticks_per_call
+from cereus.languages.algebra.executor import DetectingExecutor
+
+STREAM = cereus.Stream(time="ts")
+pytestmark = pytest.mark.skipif(
+    not COMPILED,
+    reason="uncompiled, Python itself looks for Ctrl-C, and millions of steps take minutes",
+)
+
+
+def events(kinds: str, rows: int) -> pa.Table:
+    return pa.table(
+        {
+            "type": [kinds[row % len(kinds)] for row in range(rows)],
+            "ts": pa.array(np.arange(rows), pa.timestamp("ms")),
+            "x": np.arange(rows),
+            "y": np.arange(rows) / 2,
+            "k": np.zeros(rows, np.int64),
+        }
+    )
+
+
+def rows(pattern: str, define: str) -> str:
+    return (
+        f"MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n PATTERN ({pattern}) DEFINE {define})"
+    )
+
+
+CONDITIONS = " AND ".join(f"a.x + {number} != b.x * 2 + 1" for number in range(90))
+RUNS: dict[str, tuple[str, str, Callable[[], pa.Table], int]] = {
+    "values that agree in the first": (
+        "ceql",
+        "SELECT * WHERE A AS a ; B AS b ; C AS c FILTER a.k = b.k AND a.x = c.x AND b.x = c.x + 1",
+        lambda: events("AB", 600),
+        4,
+    ),
+    "counts of values": (
+        "ceql",
+        "SELECT COUNT(*) WHERE A+ AS a ; B AS b ; C AS c FILTER b.x < c.x WITHIN 1 hour",
+        lambda: events("ABC", 2_400),
+        2,
+    ),
+    "the first in a window": (
+        "ceql",
+        "SELECT NEXT * WHERE A+ AS a ; B+ AS b ; C WITHIN 1 hour",
+        lambda: events("AAAAAAAABBBBBBBBC", 8_000),
+        4,
+    ),
+    "long programs": (
+        "ceql",
+        f"SELECT * WHERE A AS a ; B AS b FILTER {CONDITIONS} AND a.y + b.y < 0",
+        lambda: events("AB", 1_600),
+        2,
+    ),
+    "rows: starts that fail at once": (
+        "match_recognize",
+        rows("a b", "b AS x > FIRST(a.x) * 3 + 10"),
+        lambda: events("A", 300_000),
+        1,
+    ),
+}
+
+
+def run(dialect: str, text: str, table: pa.Table) -> None:
+    query = cereus.compile(text, dialect=dialect, stream=STREAM, schema=table.schema)
+    for _ in query.batches(table, threads=1):
+        pass
+
+
+@pytest.mark.filterwarnings("ignore::cereus.CereusWarning")
+@pytest.mark.parametrize("name", RUNS)
+def test_work_of_every_kind_leads_to_looks(name: str) -> None:
+    dialect, text, table, looks = RUNS[name]
+    with bounded(10**9) as work:
+        run(dialect, text, table())
+    assert work.done >= looks
+
+
+@pytest.mark.filterwarnings("ignore::cereus.CereusWarning")
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_nobody_waits_for_ends(name: str) -> None:
+    dialect, text, table, _ = RUNS[name]
+    given = table()
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError), stopping_at(stop):
+        run(dialect, text, given)
+
+
+def ticks(size: int) -> int:
+    """How many ticks an expression of so many operands has in a call."""
+    table = events("AB", 2)
+    query = cereus.compile(" + ".join(["A"] * size), dialect="algebra", values=False, stream=STREAM)
+    executor = query.executor(table.schema)
+    assert isinstance(executor, DetectingExecutor)
+    return ticks_per_call(executor.program)
+
+
+def test_an_expression_that_takes_long_has_fewer_ticks_in_a_call() -> None:
+    assert ticks(2) == TICKS
+    assert ticks(150) * 150 <= CELLS
