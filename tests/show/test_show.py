@@ -249,6 +249,15 @@ def test_times_at_the_ends_of_those_that_python_has_are_counted(begin: datetime)
     assert all("0001-" <= bar["from"] <= bar["to"] <= "9999-12-31 24" for bar in bars)
 
 
+def test_keys_that_are_times_beyond_the_year_9999_label_their_lanes_with_numbers() -> None:
+    pytest.importorskip("altair")
+    far = pa.array([2**62, 2**62], pa.timestamp("ms"))
+    table = pa.table({"type": [*"AB"], "k": far})
+    found = cereus.compile("SELECT * WHERE A ; B PARTITION BY k").run(table)
+    rows = rows_of(show.timeline(found).to_dict())
+    assert {row["~label"] for row in rows} == {f"0 · {2**62}"}
+
+
 def test_times_that_are_not_finite_are_left_out_of_what_is_counted() -> None:
     pytest.importorskip("altair")
     times = [float("-inf"), 1.0, 2.0, float("inf")]

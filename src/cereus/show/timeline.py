@@ -148,7 +148,7 @@ def key_columns(matches: Matches) -> list[str]:
 
 def _labels(events: pa.Table, matches: Matches, keys: list[str]) -> list[str]:
     """The labels of the lanes: the number of the match, and its key."""
-    values = matches.table.select(keys).to_pylist() if keys else []
+    values = shown_rows(matches.table.select(keys)) if keys else []
     numbers = events.column("match").to_pylist()
     return [" · ".join([str(n), *(_named(values[n][key]) for key in keys)]) for n in numbers]
 
