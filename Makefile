@@ -17,10 +17,10 @@
 #   make install      the set-up only
 #   make clean        remove what was made: .venv, compiled modules, caches
 #
-# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of two.
+# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of three.
 
 PYTHON ?= python3
-JOBS   ?= 2
+JOBS   ?= 3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --prefer-binary --no-compile

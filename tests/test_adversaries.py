@@ -5,6 +5,8 @@ Nothing here looks at a clock. A text that takes for ever does not end, and that
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -123,11 +125,34 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "rows, 5,000 SUBSETs": LimitError,
 }
 """What becomes of each text: it is compiled, explained and run, or refused with this error."""
+SLOW = {
+    "OR of 2,000 types",
+    "OR of 3,000 conditions",
+    "1,000 tests",
+    "SASE+, 1,000 conditions",
+    "SREMO, stars, 60 deep",
+    "PAR, 90 rows side by side",
+    "PAR, a megabyte",
+    "SASE+, a megabyte",
+    "algebra, a megabyte",
+    "algebra, 150 in sequence",
+    "algebra, either of 150",
+    "algebra, all of 150",
+    "algebra, sequences to the right, 150 deep",
+    "algebra, mixed, 150 deep",
+    "rows, 6,000 optional loops",
+    "rows, 10,000 measures",
+}
+"""What takes a second or longer, and runs in `make test-long`."""
 ANSWERED = [name for name, outcome in OUTCOMES.items() if outcome == ANSWER]
 REFUSED = [name for name in OUTCOMES if name not in ANSWERED]
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+def _each(names: list[str]) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in names]
+
+
+@pytest.mark.parametrize("name", _each(ANSWERED))
 def test_a_long_text_is_compiled_and_explained(name: str) -> None:
     dialect, text = TEXTS[name]
     query = surfaces.compiled(text, dialect)
@@ -135,7 +160,7 @@ def test_a_long_text_is_compiled_and_explained(name: str) -> None:
     assert query.run(surfaces.EVENTS) is not None
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", _each(REFUSED))
 def test_a_text_beyond_the_limits_is_refused(name: str) -> None:
     dialect, text = TEXTS[name]
     error = OUTCOMES[name]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
-EXPRESSIONS, ROWS = 60, 200
+EXPRESSIONS, ROWS = 40, 200
 
 
 class Dice(random_.Growth):

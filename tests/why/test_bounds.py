@@ -75,11 +75,16 @@ MANY = range(60)
 COMPARED = " AND ".join(f"a.x + {n} < b.x + {2 * n + 1}" for n in MANY)
 BETWEEN = [
     ("ceql", f"SELECT * WHERE A AS a ; B AS b FILTER {COMPARED} AND a.x > b.y"),
-    ("sase", f"PATTERN SEQ(A a, B b) WHERE {COMPARED} AND a.x > b.y"),
-    (
+    pytest.param(
+        "sase",
+        f"PATTERN SEQ(A a, B b) WHERE {COMPARED} AND a.x > b.y",
+        marks=pytest.mark.long,
+    ),
+    pytest.param(
         "match_recognize",
         "MATCH_RECOGNIZE (ORDER BY y MEASURES 1 AS p PATTERN (a b) DEFINE a AS type = 'A', "
         f"b AS type = 'B' AND {COMPARED} AND a.x > b.y)",
+        marks=pytest.mark.long,
     ),
 ]
 

@@ -15,7 +15,7 @@ from tests.engine.snapshots.cases import CASES, DATA, Case, as_json
 from tests.engine.snapshots.fuzz import joined, parts, taken
 from tests.volume import volume
 
-DAMAGES = volume(167, 10_000)
+DAMAGES = volume(80, 10_000)
 """So many in each of ten tests, which several processes share."""
 ROOT = Path(__file__).parents[3]
 

@@ -187,7 +187,7 @@ PATTERNS = (*FIRST, *AFTER, *ROUNDS, *AROUND, *NESTED, *LARGEST, *REFUSED, *BESI
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
     visible = bound(parse(f"SELECT * WHERE {pattern}").formula)
-    for seed in range(volume(2, 20)):
+    for seed in range(volume(1, 20)):
         draw = Random(seed)
         top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "MAX *", "b", "a, b"))
         names = top if "*" in top or visible.issuperset(top.split(", ")) else "*"
@@ -283,7 +283,7 @@ def test_the_kernel_chooses_whatever_stands_around() -> None:
 
 @pytest.mark.parametrize("pattern", [each for each in PATTERNS[::3] if each not in PROJECTED])
 def test_what_is_chosen_is_counted(pattern: str) -> None:
-    for seed in range(volume(2, 20)):
+    for seed in range(volume(1, 20)):
         draw = Random(seed)
         rest = f"WHERE {pattern} {draw.choice(('', 'WITHIN 3 seconds', 'WITHIN 4 EVENTS'))}"
         listing = cereus.compile(f"SELECT * {rest}", stream=TIMED, schema=strategies.SCHEMA)

@@ -16,8 +16,8 @@ from tests.volume import volume
 from . import elsewhere
 
 ROOT = Path(__file__).parents[3]
-SNAPSHOTS = volume(30, 90)
-UNCOMPILED = volume(60, 180)
+SNAPSHOTS = volume(20, 90)
+UNCOMPILED = volume(40, 180)
 
 
 def in_another_process(

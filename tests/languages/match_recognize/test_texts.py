@@ -65,7 +65,7 @@ def test_texts_are_what_the_reference_says(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_texts_of_many_values_are_searched() -> None:
     """States are worked out for every value: where they are too many, the answer is the same."""
-    rows = 20_000
+    rows = 17_000
     table = pa.table({"ts": range(rows), "y": [f"v{n}" for n in range(rows)]})
     text = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(ts) AS f PATTERN (a{2} b)
         DEFINE b AS string_agg(a.y, ',') = 'v7000,v7001')"""

@@ -94,6 +94,7 @@ def test_a_key_of_which_little_can_matter_is_not_cut(
     assert "1 key has 9" in cs.explain(frame, few, parallelism=4, push_down=False)
 
 
+@pytest.mark.long
 def test_many_queries_with_keys_stay_in_one_pass(
     frame: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

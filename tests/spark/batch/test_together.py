@@ -16,6 +16,7 @@ from cereus.spark import worker
 from cereus.spark.batch.ordering import in_order
 from cereus.spark.batch.runs import TogetherPart
 from cereus.spark.batch.together import TogetherTask, complete_moments
+from tests.volume import usually
 
 from ..market import random_events
 
@@ -145,6 +146,7 @@ def test_queries_with_the_same_keys_are_matched_in_one_pass(
         assert own
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_very_many_queries_are_one_pass(spark: SparkSession) -> None:
     """Spark is given no condition with a thousand parts, which would overflow its stack."""
@@ -165,7 +167,7 @@ def test_very_many_queries_are_one_pass(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("number", [64, 65])
+@pytest.mark.parametrize("number", usually([65, 64], 2))
 def test_events_of_other_types_are_left_to_spark_however_many_queries_there_are(
     spark: SparkSession, number: int
 ) -> None:

@@ -17,6 +17,7 @@ import cereus
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live.state import copies, journal
 from cereus.spark.live.state.warm import Warm
+from tests.volume import usually
 
 from ..market import QUERIES, STREAM, locally, random_events
 from . import recorded_state as recorded
@@ -102,7 +103,7 @@ def test_a_worker_that_remembers_reads_nothing_but_the_head(
 # ---------------------------------------------------------------- several workers
 
 
-@pytest.mark.parametrize("number", range(0, len(QUERIES), 3))
+@pytest.mark.parametrize("number", usually(range(0, len(QUERIES), 3), 2))
 @pytest.mark.parametrize("copied", [True, False])
 def test_a_bucket_goes_from_worker_to_worker(
     number: int, copied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -91,6 +91,7 @@ def test_a_stream_without_keys_goes_on_whatever_number_it_was_told(
     assert went_on(spark, tmp_path, "SELECT * WHERE A ; B", {"buckets": 7}, {}) == 9
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_number_that_is_said_is_the_one_that_counts(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(CereusError, match="of this query with other columns or options"):
