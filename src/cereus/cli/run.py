@@ -23,7 +23,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
-from cereus.spark.session import need_pyspark
+from cereus.spark.starting.session import need_pyspark
 from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
 

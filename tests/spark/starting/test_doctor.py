@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from cereus.cli import main
 from cereus.errors import CereusError
-from cereus.spark import doctor
-from cereus.spark.doctor import CheckState
+from cereus.spark.starting import doctor
+from cereus.spark.starting.doctor import CheckState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

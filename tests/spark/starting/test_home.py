@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cereus.spark import home
+from cereus.spark.starting import home
 
 pytest.importorskip("pyspark")
 

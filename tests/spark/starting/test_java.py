@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cereus.errors import CereusError
-from cereus.spark import java
+from cereus.spark.starting import java
 
 SESSION = """
 import os

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import signal
@@ -16,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from cereus.spark import raised
+from cereus.spark.starting import session
 
-session = importlib.import_module("cereus.spark.session")  # the package has a function of that name
 STARTING = "starting Spark"
 JAVA = "Using incubator modules"
 """What Java itself says of every start of Spark, in one line."""

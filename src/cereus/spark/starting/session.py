@@ -15,8 +15,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from cereus.errors import CereusError
-from cereus.spark.home import unpacked_home
-from cereus.spark.java import ensure_java
+from cereus.spark.starting.home import unpacked_home
+from cereus.spark.starting.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

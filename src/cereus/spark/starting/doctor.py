@@ -23,9 +23,9 @@ import pyarrow as pa
 import cereus
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
-from cereus.spark.java import ensure_java
 from cereus.spark.raised import first_line
-from cereus.spark.session import session
+from cereus.spark.starting.java import ensure_java
+from cereus.spark.starting.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
