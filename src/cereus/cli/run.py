@@ -129,8 +129,8 @@ def run(
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         for_queries = any((events, output, output_format, tie, sort, overwrite, flat, order))
-        groups = any(map(is_given, (columns, language, reading)))
-        _refuse_beside_pipeline(for_queries or groups, json=json)
+        grouped = is_given(columns) or is_given(language) or is_given(reading)
+        _refuse_beside_pipeline(for_queries or grouped, json=json)
         from cereus.cli.pipeline import run_pipeline
 
         run_pipeline(
