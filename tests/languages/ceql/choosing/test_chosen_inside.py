@@ -17,13 +17,13 @@ from cereus.errors import LimitError
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import parse
 from tests.languages.ceql import strategies
-from tests.languages.ceql.conditions.test_slots_decide import (
+from tests.languages.ceql.harness import ALWAYS, assert_agrees, rows, sizes
+from tests.languages.ceql.pieces import (
     TIMED,
     assert_agrees_in_pieces,
     cut,
     events,
 )
-from tests.languages.ceql.harness import ALWAYS, assert_agrees, rows, sizes
 from tests.volume import volume
 
 FIRST = (

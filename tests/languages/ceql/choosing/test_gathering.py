@@ -13,8 +13,8 @@ import cereus
 from cereus.languages.ceql.text import parse
 from cereus.plan import gathering
 from tests.languages.ceql import strategies
-from tests.languages.ceql.conditions.test_slots_decide import TIMED, cut, events
 from tests.languages.ceql.harness import assert_agrees, rows, sizes
+from tests.languages.ceql.pieces import TIMED, cut, events
 from tests.volume import volume
 
 PATTERNS = (

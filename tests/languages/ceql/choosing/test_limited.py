@@ -12,8 +12,8 @@ import cereus
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import parse
 from tests.languages.ceql import strategies
-from tests.languages.ceql.conditions.test_slots_decide import TIMED, cut, events
 from tests.languages.ceql.harness import ALWAYS, assert_agrees, rows, sizes, spelled
+from tests.languages.ceql.pieces import TIMED, cut, events
 from tests.volume import volume
 
 ORDERED = (

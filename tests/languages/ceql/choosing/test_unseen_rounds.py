@@ -10,7 +10,7 @@ import pytest
 
 import cereus
 from tests.languages.ceql import strategies
-from tests.languages.ceql.conditions.test_slots_decide import TIMED, assert_agrees_in_pieces
+from tests.languages.ceql.pieces import TIMED, assert_agrees_in_pieces
 from tests.volume import volume
 
 PATTERNS = (

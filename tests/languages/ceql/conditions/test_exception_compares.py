@@ -9,9 +9,8 @@ import pytest
 
 import cereus
 from tests.languages.ceql import strategies
+from tests.languages.ceql.pieces import TIMED, assert_agrees_in_pieces, events
 from tests.volume import volume
-
-from .test_slots_decide import TIMED, assert_agrees_in_pieces, events
 
 PATTERNS = (
     "(A AS a ; B AS b) UNLESS (A AS c ; B AS d FILTER c.x = d.x)",

@@ -12,9 +12,9 @@ import cereus
 from cereus.engine.match import functions
 from cereus.errors import LimitError
 from cereus.languages.ceql.text import parse
-from cereus.stream import Stream
 from tests.languages.ceql import strategies
 from tests.languages.ceql.harness import assert_agrees, rows, sizes
+from tests.languages.ceql.pieces import TIMED, assert_agrees_in_pieces, cut, events
 from tests.volume import volume
 
 EXTREMES = (
@@ -55,22 +55,6 @@ ORDERS = (
     "A AS a ; B? ; B AS b FILTER a.x > b.x",
 )
 CLAUSES = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "PARTITION BY x WITHIN 4 seconds")
-TIMED = Stream(time="t", unit="s")
-SPARSE = (None, 0, 1, 2, 3)
-
-
-def events(draw: Random, size: int = 9, types: str = "AAB") -> list[dict[str, object]]:
-    time = 0
-    made = []
-    for _ in range(size):
-        time += draw.choice((0, 1, 1))
-        made.append(
-            dict.fromkeys(strategies.SCHEMA.names)
-            | {"type": draw.choice(types), "t": time, "x": draw.choice(SPARSE)}
-            | {"w": draw.choice((None, 0.0, 0.5, 1.0, 2.0, float("nan")))}
-            | {"s": draw.choice((None, "a", "b", "ab"))}
-        )
-    return made
 
 
 @pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST])
@@ -96,34 +80,6 @@ def test_the_best_of_an_order_is_what_the_definition_chooses(pattern: str, strat
         with sizes(chunk=1000, sweep=draw.choice((1, 1000)), order=0):
             found = rows(cut(query, stream, draw), query.tree)
         assert_agrees(found, parse(text), TIMED, stream)
-
-
-def assert_agrees_in_pieces(
-    query: cereus.Query, draw: Random, seed: int, types: str = "AAB"
-) -> None:
-    """Random events have the matches of the definition, however the stream is cut."""
-    stream = events(draw, types=types)
-    with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
-        found = rows(cut(query, stream, draw), query.tree)
-    try:
-        assert_agrees(found, parse(query.text), TIMED, stream)
-    except AssertionError as error:
-        raise AssertionError(f"seed {seed}: {query.text}\n{error}") from None
-
-
-def cut(query: cereus.Query, stream: list[dict[str, object]], draw: Random) -> list[object]:
-    """The matches, with the stream in pieces and a snapshot here and there."""
-    recognizer = query.recognizer(schema=strategies.SCHEMA)
-    found: list[object] = []
-    table = strategies.table(stream)
-    place = 0
-    while place < len(stream):
-        size = draw.choice((1, 2, 5))
-        found += recognizer.push(table[place : place + size])
-        place += size
-        if draw.randrange(2):
-            recognizer = query.restore(recognizer.snapshot())
-    return [*found, *recognizer.finish()]
 
 
 def test_where_strings_are_many_each_combination_is_computed_on_its_own(
