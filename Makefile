@@ -49,16 +49,16 @@ VERSIONS    ?=
 PYTEST   = $(BIN)/python -m pytest -n $(JOBS)
 # Random tests of all compiled modules.
 COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
-	tests/languages/ceql/test_correlation.py tests/languages/ceql/test_counts.py \
-	tests/languages/ceql/test_totals.py tests/languages/ceql/test_long_streams.py \
-	tests/languages/ceql/test_gathering.py tests/languages/ceql/test_exception_compares.py \
-	tests/languages/ceql/test_rules.py tests/languages/sase/test_engine.py \
+	tests/languages/ceql/conditions/test_correlation.py tests/languages/ceql/meaning/test_counts.py \
+	tests/languages/ceql/running/test_totals.py tests/languages/ceql/running/test_long_streams.py \
+	tests/languages/ceql/choosing/test_gathering.py tests/languages/ceql/conditions/test_exception_compares.py \
+	tests/languages/ceql/running/test_rules.py tests/languages/sase/test_engine.py \
 	tests/languages/algebra/test_detection.py tests/languages/par/test_run.py \
-	tests/languages/match_recognize/test_leaps.py tests/languages/match_recognize/test_extremes.py \
-	tests/engine/results/test_same_rows.py tests/engine/ingest tests/safety/test_metamorphic.py tests/safety/test_tables.py -m "not spark"
+	tests/languages/match_recognize/runs/test_leaps.py tests/languages/match_recognize/values/test_extremes.py \
+	tests/engine/results/test_same_rows.py tests/engine/ingest tests/safety/data/test_metamorphic.py tests/safety/data/test_tables.py -m "not spark"
 # More of them, which take long uncompiled.
-ONLY_COMPILED = tests/languages/match_recognize/test_lines.py tests/languages/match_recognize/test_kinds.py \
-	tests/languages/ceql/test_growing.py tests/engine/kernel/test_choosing.py tests/engine/match/test_replay.py \
+ONLY_COMPILED = tests/languages/match_recognize/runs/test_lines.py tests/languages/match_recognize/runs/test_kinds.py \
+	tests/languages/ceql/choosing/test_growing.py tests/engine/kernel/test_choosing.py tests/engine/match/test_replay.py \
 	tests/engine/parallel tests/engine/rules tests/rules
 
 .PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan test-versions golden bench install clean help
@@ -87,7 +87,7 @@ test-spark: install
 	CEREUS_TEST_LONG=1 $(BIN)/python -m pytest -m "spark and long" $(PYTEST_ARGS)
 
 test-pure: install
-	CEREUS_PURE=1 $(PYTEST) -p tests.safety.reached $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
+	CEREUS_PURE=1 $(PYTEST) -p tests.safety.builds.reached $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
@@ -106,11 +106,11 @@ test-asan: install
 	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
-		$(PYTEST) -p tests.safety.tiny $(COMPILED) $(ONLY_COMPILED) tests/engine/snapshots/test_crafted.py \
+		$(PYTEST) -p tests.safety.builds.tiny $(COMPILED) $(ONLY_COMPILED) tests/engine/snapshots/test_crafted.py \
 		$(PYTEST_ARGS)
 
 test-versions: install
-	$(BIN)/python -m tests.spark.versions $(VERSIONS)
+	$(BIN)/python -m tests.spark.starting.versions $(VERSIONS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden

@@ -1,11 +1,11 @@
 """Run every hostile text in every way: `python -m bench.adversaries [PART OF A NAME …]`.
 
-Each text of `tests/adversaries.py` and of `tests/safety/families.py` runs in a process of its own,
+Each text of `tests/adversaries.py` and `tests/safety/texts/families.py` runs in its own process,
 through everything that can be done with a text. The benchmark records the outcome, the CPU time,
 and the memory that the process needed in addition to its memory at the start. It prints the texts
 that exceed the bounds, or that ended neither in an answer nor in a CereusError; with `--all` it
 prints everything. `--sizes` chooses the sizes of the texts of families. A name that begins with `=`
-is a whole name. `tests/test_adversaries.py` and `tests/safety/test_families.py` say what the
+is a whole name. `tests/test_adversaries.py` and `tests/safety/texts/test_families.py` say what the
 outcome of each text should be, without a clock.
 """
 
@@ -24,9 +24,9 @@ from itertools import islice
 import cereus
 from cereus.errors import CereusError
 from tests.adversaries import TEXTS, Text
-from tests.safety.families import SIZES, hostile
 from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, USES, compiled
 from tests.safety.surfaces import Use as QueryUse
+from tests.safety.texts.families import SIZES, hostile
 
 ANSWER = "an answer"
 SECONDS = 5

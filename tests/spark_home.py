@@ -9,7 +9,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from cereus.spark import home
+from cereus.spark.starting import home
 
 
 def spark_home(where: Path) -> Path:

@@ -28,7 +28,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/spark/sinks/webhook.py",
     "tests/explain/test_explain.py",
     "tests/spark/live/killing.py",
-    "tests/spark/test_starting.py",
+    "tests/spark/starting/test_starting.py",
 }
 DATES = {"date", "datetime", "dt", "pd"}
 NOW = {"now", "utcnow", "today"}

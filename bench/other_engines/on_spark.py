@@ -13,7 +13,7 @@ def main(path: str, how: str) -> None:
 
         import cereus
         from cereus import spark as cs
-        from cereus.spark.java import ensure_java
+        from cereus.spark.starting.java import ensure_java
     except ImportError:
         missing("pyspark is not installed")
         return

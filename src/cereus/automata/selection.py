@@ -55,6 +55,9 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class NamedAutomaton(Automaton):
+    """The body, whose runs that mark the same events with the selected variables are one run. Only
+    the one that began last is reported."""
+
     body: Automaton
     variables: frozenset[str]
 

@@ -123,6 +123,7 @@ Sort = Annotated[
 Master = Annotated[
     str | None, typer.Option(metavar="URL", help="The Spark master; by default local[*].")
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object instead.")]
 
 # ---------------------------------------------------------------- files

@@ -23,7 +23,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
-from cereus.spark.session import need_pyspark
+from cereus.spark.starting.session import need_pyspark
 from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
 
@@ -109,9 +109,7 @@ def run(
     limit_shown: Annotated[
         int, typer.Option(min=0, help="How many matches to show when none are written.")
     ] = 5,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the output if it exists.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="For a pipeline: check and show it, without running it."),
@@ -130,13 +128,9 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        if json:
-            hint = "--metrics FILE writes how a pipeline is doing"
-            raise CereusError("--json is for queries over files", hint=hint)
-        elsewhere = (events, output, output_format, tie, sort, overwrite, flat, order)
-        if any(elsewhere) or is_given(columns) or is_given(language) or is_given(reading):
-            hint = "leave out all but --engine, --master, --dry-run and --metrics"
-            raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
+        for_queries = any((events, output, output_format, tie, sort, overwrite, flat, order))
+        grouped = is_given(columns) or is_given(language) or is_given(reading)
+        _refuse_beside_pipeline(for_queries or grouped, json=json)
         from cereus.cli.pipeline import run_pipeline
 
         run_pipeline(
@@ -221,6 +215,16 @@ def run(
             commanded.warn(name, unseen)
         if not (outcome.counts.rows or unseen or queries) and outcome.events:
             err.print(WHY, style="dim", highlight=False, soft_wrap=True)
+
+
+def _refuse_beside_pipeline(for_queries: bool, *, json: bool) -> None:
+    """Refuse options for queries over files, which a pipeline file has instead."""
+    if json:
+        hint = "--metrics FILE writes how a pipeline is doing"
+        raise CereusError("--json is for queries over files", hint=hint)
+    if for_queries:
+        hint = "leave out all but --engine, --master, --dry-run and --metrics"
+        raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:

@@ -186,13 +186,23 @@ def moves(
 
 
 def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
-    query = plan.query
+    yield from _keys(plan)
+    yield from _what_is_found(plan, analysis)
+    yield from _when_it_is_emitted(plan)
+    yield from _what_is_left_out(plan)
+
+
+def _keys(plan: Plan) -> Iterator[str]:
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
         yield f"each value of {keys} on its own; results come grouped by key"
     if plan.implied_keys:
         implied = " and ".join(".".join(path) for path in plan.implied_keys)
         yield f"{implied}: a key because all events of a match are equal in it (not NULL, nor NaN)"
+
+
+def _what_is_found(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
+    query = plan.query
     if plan.traits.detects:
         yield "each event where matches end, once, with the latest start; no match is listed"
     elif plan.counts_unlisted:
@@ -212,6 +222,10 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         yield ambiguity(analysis)
     if query.strategy is not Strategy.ALL:
         yield f"{query.strategy} is decided by {plan.traits.chosen_by.value}"
+
+
+def _when_it_is_emitted(plan: Plan) -> Iterator[str]:
+    query = plan.query
     if plan.traits.closes:
         yield f"a match may be {_completes_when(plan)}, if it is not before"
     if plan.traits.open_ended:
@@ -236,6 +250,10 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
             "partial matches whose window has passed are emitted too, one for each first event;"
             " the events of that window are then read again, step by step"
         )
+
+
+def _what_is_left_out(plan: Plan) -> Iterator[str]:
+    query = plan.query
     if query.skip is not None:
         event = "first" if query.skip is Skip.TO_NEXT else "last"
         yield f"after a match, only matches that begin after its {event} event are taken"

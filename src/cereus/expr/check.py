@@ -111,10 +111,13 @@ def _as_timestamp(node: ex.Expression) -> ex.Expression:
 
 
 class _Checker:
+    """Checks the names and kinds in an expression against a schema."""
+
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
 
     def kind(self, node: ex.Expression) -> Kind:
+        """The kind of a value, after everything in it is checked."""
         match node:
             case ex.Literal(value):
                 return literal_kind(value)
@@ -134,6 +137,7 @@ class _Checker:
         return Kind.BOOLEAN
 
     def condition(self, node: ex.Expression) -> None:
+        """Check an expression that is true, false or NULL."""
         match node:
             case ex.And() | ex.Or() | ex.Not():
                 for child in node.children():
@@ -171,6 +175,7 @@ class _Checker:
     def comparable(
         self, place: ex.Expression, op: str, left: ex.Expression, right: ex.Expression
     ) -> None:
+        """Refuse to compare values of kinds that have nothing in common."""
         kinds = self.kind(left).family, self.kind(right).family
         if Kind.ANY not in kinds and kinds[0] is not kinds[1]:
             raise ConditionTypeError(

@@ -32,6 +32,8 @@ def condition_text(expression: ex.Expression, *, bare: bool = False) -> str:
 
 
 class Printer:
+    """Prints expressions with as few brackets as their operators need."""
+
     def __init__(self, bare: bool) -> None:
         self.bare = bare
 
@@ -44,6 +46,7 @@ class Printer:
         return ", ".join(self.at(Level.OR, each) for each in nodes)
 
     def printed(self, node: ex.Expression) -> Printed:
+        """The text of a node, and how tightly its outermost operator binds."""
         match node:
             case ex.Or(operands):
                 return Level.OR, " OR ".join(self.at(Level.AND, each) for each in operands)
@@ -61,6 +64,7 @@ class Printer:
         return self.value(node)
 
     def test(self, node: ex.Expression, negation: str) -> str:
+        """`x IN (1, 2)`, or with the negation `NOT `, `x NOT IN (1, 2)`."""
         match node:
             case ex.IsNull(operand):
                 return f"{self.at(Level.SUM, operand)} IS {negation}NULL"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cereus.clauses.print import window_text
 from cereus.clauses.tree import (
@@ -29,6 +29,8 @@ from cereus.plan.tests import EventTest
 
 if TYPE_CHECKING:
     from cereus.language.compiled import CompiledQuery
+
+Part = TypeVar("Part")
 
 ROW = "__row"
 """The column with the number of an event's row."""
@@ -193,6 +195,12 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
             for rule, changed in edited(node, edits):
                 values = (_with(value, place, new) for new in changed)
                 yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
+
+
+def left_out(parts: tuple[Part, ...]) -> Iterator[tuple[Part, tuple[Part, ...]]]:
+    """Each part, and all the others."""
+    for place, part in enumerate(parts):
+        yield part, (*parts[:place], *parts[place + 1 :])
 
 
 def numbered_edits(every: Iterable[Edit]) -> Iterator[Edit]:

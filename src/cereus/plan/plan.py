@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from cereus.plan.returned import ReturnedColumn, returned_columns, returned_vari
 from cereus.plan.tests import EventTest
 from cereus.plan.timeouts import TimeoutPlans
 from cereus.plan.traits import ChosenBy, PatternFacts, Traits, keys_of, selected
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 
 PLAN_VERSION = 3
@@ -134,8 +134,7 @@ class Plan:
             "ended": self.gathering is not None and self.gathering.ends,
         }
         more = (self.implied_keys, *(name for name, is_such in kinds.items() if is_such))
-        description = repr((*parts, *more) if any(more) else parts)
-        return hashlib.sha256(description.encode()).hexdigest()[:16]
+        return digest_of(repr((*parts, *more) if any(more) else parts))
 
     @cached_property
     def gathering(self) -> Gathering | None:

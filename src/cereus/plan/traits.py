@@ -100,6 +100,7 @@ class Traits:
     def of(
         cls, query: AnyQuery, facts: PatternFacts, lowered: Lowered[Automaton], *, keyed: bool
     ) -> Traits:
+        """The traits of a query's pattern. `keyed`: some columns split the stream."""
         registers = lowered.correlated and lowered.in_slots
         remembers_values = lowered.correlated and not lowered.in_slots
         chosen_by = _chosen_by(query, facts, registers, lowered)
@@ -107,9 +108,9 @@ class Traits:
         names = selected(query)
         waits = query.unfollowed is not None or query.timeouts
         emits_late = facts.open_ended or facts.closes or waits
-        compared = facts.open_ended or registers
-        compared = compared or chosen_by in (ChosenBy.KERNEL, ChosenBy.GROWTH, ChosenBy.LONGEST)
-        hides = names is not None and compared and not facts.distinct
+        chosen_inside = chosen_by in (ChosenBy.KERNEL, ChosenBy.GROWTH, ChosenBy.LONGEST)
+        tells_apart = facts.open_ended or registers or chosen_inside
+        hides = names is not None and tells_apart and not facts.distinct
         limit = _limit(query, facts)
         several_ways = (hides or registers) and not facts.distinct and not facts.detects
         looks_at_all = bool(lowered.past or lowered.watching)

@@ -36,6 +36,7 @@ class CsvReader:
         return pa.schema([(name, pa.string()) for name in names])
 
     def names(self, place: EventFile) -> list[str]:
+        """The names of the columns: those of the header, the given ones, or f0, f1, …."""
         if not isinstance(self.files.header, bool):
             return list(self.files.header)
         try:

@@ -17,6 +17,8 @@ from cereus.errors import DataError
 
 
 def supported_type(kind: pa.DataType) -> pa.DataType:
+    """The type that values of this type are read as: the type itself, or the nearest one that
+    Arrow's functions support."""
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
         return supported_type(kind.storage_type)

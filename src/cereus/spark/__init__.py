@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cereus.spark.java import ensure_java
-from cereus.spark.session import session
+from cereus.spark.starting.java import ensure_java
+from cereus.spark.starting.session import session
 
 if TYPE_CHECKING:
     from cereus.spark.diagnosis import why

@@ -32,7 +32,7 @@ from tests.engine.snapshots import fuzz
 from tests.engine.snapshots.cases import CASES
 
 Path = tuple[Any, ...]
-RECORDED = File(__file__).parents[2] / "spark" / "live" / "recorded"
+RECORDED = File(__file__).parents[2] / "spark" / "live" / "buckets" / "recorded"
 NUMBERS = (*fuzz.INTERESTING, 2**64, -(2**80), 2**52)
 LONG = 2**31 - 1
 SMALL_AND_LONG: tuple[Callable[[], Any], ...] = (

@@ -12,7 +12,7 @@ from cereus.spark.live.bucket import Bucket
 from cereus.spark.live.state.reading import keys_of_state
 from cereus.spark.live.state.warm import WARM
 from cereus.state.arrow import table_bytes, table_from
-from tests.spark.live import recorded_state
+from tests.spark.live.buckets import recorded_state
 from tests.spark.live.streams import Memory
 
 NAMES = sorted(path.stem for path in recorded_state.RECORDED.glob("*.json"))

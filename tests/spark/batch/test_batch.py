@@ -459,7 +459,7 @@ def test_spark_connect_gives_the_same_matches() -> None:
     for module in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         if find_spec(module.split(".")[0]) is None or find_spec(module) is None:
             pytest.skip(f"Spark Connect needs the Python module {module}")
-    from cereus.spark.java import ensure_java
+    from cereus.spark.starting.java import ensure_java
 
     ensure_java()
     settings = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

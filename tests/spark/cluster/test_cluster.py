@@ -56,7 +56,7 @@ def packed(where: Path) -> Path:
 
 @pytest.mark.long
 def test_the_library_is_shipped_to_the_workers_of_a_cluster(tmp_path: Path) -> None:
-    from cereus.spark.java import ensure_java
+    from cereus.spark.starting.java import ensure_java
 
     ensure_java()
     settings = {

@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import cereus
-from cereus.spark.java import ensure_java
+from cereus.spark.starting.java import ensure_java
 from tests.spark_home import spark_home
 
 from .standalone import PATTERN

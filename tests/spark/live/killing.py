@@ -27,7 +27,7 @@ class Driver:
     """The process of a live query, its JVM and its Python workers: one session of processes."""
 
     def __init__(self, where: Path, what: str) -> None:
-        from cereus.spark.java import ensure_java
+        from cereus.spark.starting.java import ensure_java
 
         ensure_java()
         self.where = where

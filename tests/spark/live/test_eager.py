@@ -18,9 +18,9 @@ from cereus.spark.live.recipe import Recipe
 
 from ..files import write
 from ..market import QUERIES, STREAM, locally, random_events
+from .buckets.test_bucket import PAIRS, buckets_for, ticks
+from .rules.test_rules import events, run
 from .streams import SECOND, Stream, matches, parts, recipe_of, shuffled, with_end
-from .test_bucket import PAIRS, buckets_for, ticks
-from .test_rules import events, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,8 +16,8 @@ from cereus.spark.live.state.reading import keys_of_state
 from cereus.spark.raised import BROKEN
 
 from ..files import write
+from .rules.test_rules import events, run
 from .test_live import _few_tasks  # noqa: F401
-from .test_rules import events, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -86,6 +86,8 @@ class DistanceFilter(Automaton):
 
 @dataclass(frozen=True)
 class InSlots(DistanceFilter):
+    """The values of the remembered event are in slots, and the kernel compares them."""
+
     number: int
     condition: Term
     values: tuple[Value, ...]
@@ -121,6 +123,8 @@ class InSlots(DistanceFilter):
 
 @dataclass(frozen=True)
 class ByValues(DistanceFilter):
+    """The values of the remembered event are in the state, and compared when a move is made."""
+
     condition: Expression
     paths: tuple[tuple[str, ...], ...]
 

@@ -99,9 +99,7 @@ def run_funnel(
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the output if it exists.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
     reading: ReadOptions,
     sort: opt.Sort = False,
     engine: Annotated[Engine, typer.Option(help="Where to run, as for cereus run.")] = Engine.AUTO,

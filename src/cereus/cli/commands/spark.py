@@ -44,7 +44,7 @@ def doctor(
     ] = True,
 ) -> None:
     """Check Java, versions, memory, Arrow and write access, and say what to do."""
-    from cereus.spark.doctor import CheckState, Finding, examine
+    from cereus.spark.starting.doctor import CheckState, Finding, examine
 
     def shown(finding: Finding) -> None:
         text = Text.assemble((f"{finding.state.value:8}", STYLES[finding.state]))

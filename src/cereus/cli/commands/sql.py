@@ -60,9 +60,7 @@ def sql(
         ),
     ] = None,
     output_format: opt.OutputFormat = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the output if it exists.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
     limit_shown: Annotated[
         int, typer.Option(min=0, help="How many rows to show when none are written.")
     ] = 20,

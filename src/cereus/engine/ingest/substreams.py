@@ -263,6 +263,7 @@ def _numbered(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
+    """The name and the type of a key column, or an error if the events do not have it."""
     if path[0] not in schema.names:
         raise DataError(
             f"the key column {'.'.join(path)!r} is not in the events",

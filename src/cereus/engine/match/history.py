@@ -35,6 +35,7 @@ class Growing:
         return self._buffer[self._begin : self._end]
 
     def append(self, values: npt.NDArray[Any]) -> None:
+        """Add values at the end. The buffer grows by doubling, so that each is moved seldom."""
         size = self._end - self._begin + len(values)
         if not len(values):
             return

@@ -510,6 +510,7 @@ class TransitionTable:
         return self.number(CLOSED)
 
     def number(self, subset: States) -> int:
+        """The number of a set of states; one that is new gets its rows in the arrays."""
         number = self._numbers.get(subset)
         if number is None:
             number = len(self.subsets)

@@ -15,7 +15,7 @@ from cereus.engine.ingest.first_look import Shards
 from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.key_order import PartResults, with_their_keys
 from cereus.engine.parallel.key_shards import MOST_IN_ONE, KeyShards, Piece, looked_at
-from cereus.engine.parallel.merging import merged
+from cereus.engine.parallel.merging import JoinedBatches, merged
 from cereus.engine.parallel.sharing import NotSplitError, Sharing
 from cereus.engine.parallel.workers import Workers
 
@@ -46,8 +46,8 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
     looked: deque[_Looked] = deque()
     reading: deque[_Read] = deque()
     last: list[Future[PartResults] | None] = [None] * run.threads
-    joined: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
     with Workers(run.threads) as workers:
+        joined = JoinedBatches(workers)
 
         def read_next() -> None:
             """Deal out the oldest batch that was looked at, and begin to read it."""
@@ -64,7 +64,7 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
         def join(end: int, tasks: list[Future[PartResults]]) -> None:
             """Put the results of a batch in order, once its shards are read."""
             ranked = shards.order.ranked([task.result() for task in tasks])
-            joined.append((end, workers.submit(lambda: list(merged(ranked)))))
+            joined.join(end, lambda: merged(ranked))
 
         end = 0
         for first, batch in run.work.batches():
@@ -75,8 +75,7 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
                 read_next()
             if len(reading) > 1:
                 join(*reading.popleft())
-            if len(joined) > 1:
-                yield _stretch(*joined.popleft())
+            yield from joined.older()
         if not looked:
             raise NotSplitError("there are no events")
         while looked:
@@ -84,12 +83,7 @@ def by_key(run: BaseRun) -> Iterator[Stretch]:
         while reading:
             join(*reading.popleft())
         join(end, [workers.submit(_finish, part) for part in parts])
-        while joined:
-            yield _stretch(*joined.popleft())
-
-
-def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
-    return Stretch(end, iter(task.result()))
+        yield from joined.rest()
 
 
 def _read_shard(

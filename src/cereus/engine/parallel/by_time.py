@@ -15,7 +15,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.key_order import KeyOrder, PartResults, with_all_keys
-from cereus.engine.parallel.merging import merged
+from cereus.engine.parallel.merging import JoinedBatches, merged
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.time_slices import SlicePart, TimeSlices
 from cereus.engine.parallel.workers import Workers
@@ -105,73 +105,82 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
     clock = Clock(run.split.window, run.stream, run.schema)
     rows = run.rows if run.at_hand else None
     slices = TimeSlices(clock, run.threads, least=run.least, always=run.always, rows=rows)
-    free: _Free = SimpleQueue()
-    readers = 0
-    order = KeyOrder([])
-    slice = _Slice()
-    last: deque[_Slice] = deque(maxlen=run.threads)
-    closed = 0
-    begun: deque[_Begun] = deque()
-    joined: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
     with Workers(run.threads) as workers:
+        yield from _SlicedRun(run, clock, slices, workers).stretches()
 
-        def one_more_reader() -> None:
-            nonlocal readers, order
-            reader = _SliceReader(run, clock)
-            if not readers:
-                order = KeyOrder([each.substreams.fields for each in reader.sharing.readers])
-            readers += 1
-            free.put(reader)
 
-        def close() -> None:
-            """Let the slice be read. Each of the first ones gets a reader of its own."""
-            nonlocal slice, closed
-            if readers < run.threads:
-                one_more_reader()
-            workers.submit(_read_slice, free, slice)
-            last.append(slice)
-            slice, closed = _Slice(), closed + 1
+class _SlicedRun:
+    """A run in slices: `slice` is being filled; `closed` slices were handed to workers, and `last`
+    are the latest of these; `begun` are the batches whose results are not in order yet."""
 
-        def join() -> None:
-            """Put the results of the oldest batch in order, once its parts are read."""
-            batch = begun.popleft()
-            parts = [task.result() for task in batch.parts]
-            ranked = order.ranked(parts) if order.orders else []
-            in_order = [each.rows for part in parts for each in part.batches]
-            joined.append((batch.end, workers.submit(lambda: list(merged(ranked)) or in_order)))
+    def __init__(self, run: BaseRun, clock: Clock, slices: TimeSlices, workers: Workers) -> None:
+        self.run, self.clock, self.slices, self.workers = run, clock, slices, workers
+        self.free: _Free = SimpleQueue()
+        self.readers = 0
+        self.order = KeyOrder([])
+        self.slice = _Slice()
+        self.last: deque[_Slice] = deque(maxlen=run.threads)
+        self.closed = 0
+        self.begun: deque[_Begun] = deque()
+        self.joined = JoinedBatches(workers)
 
-        for first, batch in run.work.batches():
-            parts = slices.cut(batch, first)
-            if not run.rows and len(parts) < 2 and not begun and not run.always:
-                raise NotSplitError("there are few events")
-            of_first, tasks = closed, [_Task(part, Future()) for part in parts]
-            for task in tasks:
-                slice.add(task)
-                if task.part.closes:
-                    close()
-            of_last = closed if len(slice) else closed - 1
-            results = [task.results for task in tasks]
-            begun.append(_Begun(first + batch.num_rows, of_first, of_last, results))
-            while begun and begun[0].last < closed and closed - begun[0].first > run.threads:
-                join()
-            if len(joined) > 1:
-                yield _stretch(*joined.popleft())
-        if len(slice):
-            close()
-        if not closed:
+    def stretches(self) -> Iterator[Stretch]:
+        for first, batch in self.run.work.batches():
+            self.begin(first, batch)
+            while self.begun and self.may_join(self.begun[0]):
+                self.join()
+            yield from self.joined.older()
+        if len(self.slice):
+            self.close()
+        if not self.closed:
             raise NotSplitError("there are no events")
-        for _ in range(readers):
-            workers.submit(_take_over, free, last)
-        while begun:
-            join()
-            if len(joined) > 1:
-                yield _stretch(*joined.popleft())
-        while joined:
-            yield _stretch(*joined.popleft())
+        for _ in range(self.readers):
+            self.workers.submit(_take_over, self.free, self.last)
+        while self.begun:
+            self.join()
+            yield from self.joined.older()
+        yield from self.joined.rest()
 
+    def begin(self, first: int, batch: pa.RecordBatch) -> None:
+        """Cut a batch, and let the slices that it completes be read."""
+        parts = self.slices.cut(batch, first)
+        if not self.run.rows and len(parts) < 2 and not self.begun and not self.run.always:
+            raise NotSplitError("there are few events")
+        of_first, tasks = self.closed, [_Task(part, Future()) for part in parts]
+        for task in tasks:
+            self.slice.add(task)
+            if task.part.closes:
+                self.close()
+        of_last = self.closed if len(self.slice) else self.closed - 1
+        results = [task.results for task in tasks]
+        self.begun.append(_Begun(first + batch.num_rows, of_first, of_last, results))
 
-def _stretch(end: int, task: Future[list[pa.RecordBatch]]) -> Stretch:
-    return Stretch(end, iter(task.result()))
+    def may_join(self, batch: _Begun) -> bool:
+        """Whether the slices of a batch are closed, and enough later ones to keep all busy."""
+        return batch.last < self.closed and self.closed - batch.first > self.run.threads
+
+    def close(self) -> None:
+        """Let the slice be read. Each of the first ones gets a reader of its own."""
+        if self.readers < self.run.threads:
+            self.add_reader()
+        self.workers.submit(_read_slice, self.free, self.slice)
+        self.last.append(self.slice)
+        self.slice, self.closed = _Slice(), self.closed + 1
+
+    def add_reader(self) -> None:
+        reader = _SliceReader(self.run, self.clock)
+        if not self.readers:
+            self.order = KeyOrder([each.substreams.fields for each in reader.sharing.readers])
+        self.readers += 1
+        self.free.put(reader)
+
+    def join(self) -> None:
+        """Put the results of the oldest batch in order, once its parts are read."""
+        batch = self.begun.popleft()
+        parts = [task.result() for task in batch.parts]
+        ranked = self.order.ranked(parts) if self.order.orders else []
+        in_order = [each.rows for part in parts for each in part.batches]
+        self.joined.join(batch.end, lambda: list(merged(ranked)) or in_order)
 
 
 def _read_slice(free: _Free, slice: _Slice) -> None:

@@ -7,7 +7,9 @@ Results that are emitted in several turns (*segments*) come turn by turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.parallel.base import Stretch
+from cereus.engine.parallel.workers import Workers
 from cereus.engine.ranges import ranges
 
 Ints = npt.NDArray[np.int64]
@@ -89,3 +93,28 @@ def _stretches(parts: Sequence[RankedRows], begins: Ints, sizes: Ints) -> Iterat
             size = min(stop, int(ends[place])) - at
             yield parts[place].rows.slice(here, size)
             at += size
+
+
+class JoinedBatches:
+    """Batches whose results workers put in order, while the next ones are read."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._begun: deque[tuple[int, Future[list[pa.RecordBatch]]]] = deque()
+
+    def join(self, end: int, results: Callable[[], Iterable[pa.RecordBatch]]) -> None:
+        """Let a worker compute the results of the batch that ends before row `end`."""
+        self._begun.append((end, self._workers.submit(lambda: list(results()))))
+
+    def older(self) -> Iterator[Stretch]:
+        """The oldest batch, except if it is the latest too: that one may not be in order yet."""
+        if len(self._begun) > 1:
+            yield self._oldest()
+
+    def rest(self) -> Iterator[Stretch]:
+        while self._begun:
+            yield self._oldest()
+
+    def _oldest(self) -> Stretch:
+        end, results = self._begun.popleft()
+        return Stretch(end, iter(results.result()))

@@ -9,7 +9,6 @@ The automaton of a plan reads which tests an event passes, never what the tests 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,6 +24,7 @@ from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.returned import returned_variables
 from cereus.plan.tests import EventTest
+from cereus.state.digest import digest_of
 
 CONSTANT = "\0constant"
 """The attribute that stands for a constant: the second name on its path is its number."""
@@ -70,7 +70,7 @@ class Shape:
     @property
     def state_identity(self) -> str:
         """A text of what the state of a run depends on; it is the same in every process."""
-        return hashlib.sha256(_stable(self.without_output).encode()).hexdigest()[:16]
+        return digest_of(_stable(self.without_output))
 
 
 def _stable(value: Any) -> str:

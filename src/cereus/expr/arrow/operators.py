@@ -76,6 +76,7 @@ def _false(side: Vector) -> Any:
 
 
 def compare(op: str, left: Vector, right: Vector) -> Vector:
+    """`left op right`, row by row; NULL where one side is NULL."""
     if Kind.NULL in (left.kind, right.kind):
         return boolean(np.False_, np.False_)
     kinds = {left.kind, right.kind}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -31,6 +30,7 @@ from cereus.languages.algebra.rewriting import law_list
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 from cereus.syntax.tree import rebuild
 
@@ -74,8 +74,7 @@ class AlgebraQuery(EventwiseQuery):
     @property
     def fingerprint(self) -> str:
         options = (self.values, self.merge_ties)
-        identity = repr((DetectingExecutor.version, self.expression, self.stream, options))
-        return hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return digest_of(repr((DetectingExecutor.version, self.expression, self.stream, options)))
 
     @kept
     def program(self, schema: pa.Schema) -> DetectorProgram:

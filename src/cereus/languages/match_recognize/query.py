@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -39,6 +38,7 @@ from cereus.languages.match_recognize.run.executor import VERSION, RecognizingEx
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest, conjuncts
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 
 WHY = {
@@ -132,10 +132,8 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @cached_property
     def fingerprint(self) -> str:
-        described = repr(
-            (VERSION, self.clause, self.stream.unit, *filter(None, [self.stream.where]))
-        )
-        return hashlib.sha256(described.encode()).hexdigest()[:16]
+        where = filter(None, [self.stream.where])
+        return digest_of(repr((VERSION, self.clause, self.stream.unit, *where)))
 
     # ------------------------------------------------------------ checking
 

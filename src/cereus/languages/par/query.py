@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
@@ -26,6 +25,7 @@ from cereus.languages.par.machine.minimise import minimise
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 
 MOST_SHOWN = 24
@@ -73,8 +73,7 @@ class ParQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        identity = repr((ReactiveExecutor.version, self.program, self.stream))
-        return hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return digest_of(repr((ReactiveExecutor.version, self.program, self.stream)))
 
     @property
     def warnings(self) -> list[str]:

@@ -7,7 +7,6 @@ DataFrame have no numbers.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,7 @@ from cereus.language.compiled import EventwiseQuery
 from cereus.language.event_results import result_order, with_events
 from cereus.language.result_counts import ResultCounts
 from cereus.spark.batch.arranging import Arrangement, kept
-from cereus.spark.batch.naming import named
+from cereus.spark.batch.naming import named, warn_of_one_task
 from cereus.spark.relevance import passing, types_of, where
 from cereus.spark.schemas import (
     Path,
@@ -38,8 +37,6 @@ from cereus.spark.worker import results
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-log = logging.getLogger("cereus.spark")
 
 
 @dataclass(frozen=True)
@@ -171,9 +168,7 @@ class Eventwise:
         return None if self.groups else f"no keys, and {self.query.dialect} is not cut by time"
 
     def warn(self) -> None:
-        if self.one_task is not None:
-            text = self.query.text
-            log.warning("the whole stream is matched in one task (%s): %s", self.one_task, text)
+        warn_of_one_task(self.one_task, self.query.text)
 
     def run(self) -> DataFrame:
         self.warn()

@@ -1,12 +1,16 @@
-"""Names for the functions in Python workers, as Spark's plans and its UI show them."""
+"""What people see of a run: the name of its function in Spark's plans and UI, and a warning in the
+log."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+
+log = logging.getLogger("cereus.spark")
 
 Run = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 LONGEST = 80
@@ -33,3 +37,9 @@ def named(run: Run, text: str, why_one_task: str | None = None) -> Any:
     shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 2]} …"
     alone = "" if why_one_task is None else f" [one task: {why_one_task}]"
     return Named(run, f"cereus{alone} {shown}")
+
+
+def warn_of_one_task(why: str | None, text: str) -> None:
+    """Warn if all events go to one task, and say why they do."""
+    if why is not None:
+        log.warning("the whole stream is matched in one task (%s): %s", why, text)

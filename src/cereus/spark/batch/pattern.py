@@ -7,7 +7,6 @@ ordered by their values (see `match`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +21,7 @@ from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
 from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import Arrangement, kept
-from cereus.spark.batch.naming import named
+from cereus.spark.batch.naming import named, warn_of_one_task
 from cereus.spark.batch.skew import LongKeys, long_keys
 from cereus.spark.relevance import relevant, streams_of, types_of, where
 from cereus.spark.schemas import (
@@ -40,7 +39,6 @@ from cereus.spark.worker import Task
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-log = logging.getLogger("cereus.spark")
 
 MOST_CUT = 16
 """If a call has at most this many queries, each is checked for keys to cut; more queries share a
@@ -168,9 +166,7 @@ class Batch:
         return "CONSUME BY ANY" if self.plan.keys else str(self.slices)
 
     def warn(self) -> None:
-        if self.one_task is not None:
-            text = self.plan.text
-            log.warning("the whole stream is matched in one task (%s): %s", self.one_task, text)
+        warn_of_one_task(self.one_task, self.plan.text)
 
     def run(self) -> DataFrame:
         self.warn()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from cereus.rules.recognizer import RuleChange
 from cereus.rules.rule import Rule
 from cereus.rules.running import CompiledRule, RunningRules
 from cereus.spark.batch.arranging import Arrangement, kept
-from cereus.spark.batch.naming import named
+from cereus.spark.batch.naming import named, warn_of_one_task
 from cereus.spark.schemas import Path
 from cereus.spark.worker import joined, stretches
 from cereus.stream import Stream
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from cereus.spark.live.rules.stream import ArrangedRules
-
-log = logging.getLogger("cereus.spark")
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class RulesOfHistory:
 def matches_of_rules(of: ArrangedRules, rules: Iterable[CompiledRule]) -> DataFrame:
     """The matches of all rules, in the columns that all rules have."""
     if not of.groups:
-        log.warning("the whole stream is matched in one task (no keys): rules")
+        warn_of_one_task("no keys", "rules")
     events = kept(of.df, of.filters(), of.travelling)
     rows = Arrangement(events, of.groups, tuple(of.order_by())).rows()
     travelling = tuple(RuleToRun(each.rule, each.version, each.query) for each in rules)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +32,7 @@ from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
 from cereus.spark.worker import Matching
+from cereus.state.digest import digest_of
 from cereus.stream import UNITS, Stream
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class Live:
         """The identity of state, as a digest."""
         known = identity_of(self.buckets)
         parts = (VERSION, identity, str(events), order, self.arranged.groups, known)
-        return hashlib.sha256(repr((parts, self.arranged.shown)).encode()).hexdigest()[:16]
+        return digest_of(repr((parts, self.arranged.shown)))
 
 
 def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> DataFrame:

@@ -83,14 +83,6 @@ class Graph:
         everyone = (*self.spec.matched.values(), *self.spec.sinks.values())
         return [each for each in everyone if stream in _read(each)]
 
-    def only_sink(self, stream: str) -> str | None:
-        """The sink that is the only reader of a stream, if there is one and one query writes the
-        stream."""
-        readers = self.readers(stream)
-        if len(self.written.get(stream, ())) != 1 or len(readers) != 1:
-            return None
-        return next((name for name, s in self.spec.sinks.items() if s is readers[0]), None)
-
     # ------------------------------------------------------------ which columns are what
 
     def flow(self, name: str) -> Flow:

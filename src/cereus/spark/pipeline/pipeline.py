@@ -14,7 +14,7 @@ from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.metrics import Metrics
 from cereus.spark.pipeline.spec import Spec
-from cereus.spark.session import session as spark_session
+from cereus.spark.starting.session import session as spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

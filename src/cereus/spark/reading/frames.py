@@ -22,7 +22,7 @@ from cereus.spark.files import located
 from cereus.spark.reading.by_spark import read_by_spark
 from cereus.spark.reading.types import spark_schema, spark_type
 from cereus.spark.relevance import quoted
-from cereus.spark.session import session as any_session
+from cereus.spark.starting.session import session as any_session
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

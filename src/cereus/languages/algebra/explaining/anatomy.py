@@ -20,6 +20,7 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
+    left_out,
     numbered_edits,
 )
 from cereus.languages.algebra import tree as algebra
@@ -44,8 +45,7 @@ def _edits(node: object) -> Iterator[Edit]:
     match node:
         case algebra.Primitive(_, condition) if condition is not None:
             parts = conjuncts(condition)
-            for place, part in enumerate(parts):
-                rest = (*parts[:place], *parts[place + 1 :])
+            for part, rest in left_out(parts):
                 text = to_text(node)  # as the expression has it
                 text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"
                 rule = QueryRule(RuleKind.CONDITION, text, part, node.name)

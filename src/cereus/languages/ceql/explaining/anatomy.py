@@ -17,6 +17,7 @@ from cereus.language.anatomy import (
     Step,
     clause_edits,
     edited,
+    left_out,
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
@@ -72,9 +73,7 @@ def _edits(node: object) -> Iterator[Edit]:
         case ParsedQuery():
             yield from clause_edits(node)
         case cel.Filter(body, predicate):
-            parts = conjuncts_of(predicate)
-            for place, part in enumerate(parts):
-                rest = (*parts[:place], *parts[place + 1 :])
+            for part, rest in left_out(conjuncts_of(predicate)):
                 yield _condition(part), (_filtered(body, rest),)
         case cel.Unless(left, right):
             yield QueryRule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)

@@ -22,6 +22,7 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
+    left_out,
 )
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.print import pattern_text, value_text, within_text
@@ -133,8 +134,7 @@ def _with_gaps(parts: tuple[tree.Pattern, ...], gaps: tree.Pattern) -> tree.Patt
 def _clause_edits(clause: tree.Clause) -> Iterator[Edit]:
     for definition in clause.define:
         parts = conjuncts(definition.condition)
-        for place, part in enumerate(parts):
-            rest = (*parts[:place], *parts[place + 1 :])
+        for part, rest in left_out(parts):
             rule = _condition(definition.variable, part)
             yield rule, (_redefined(clause, definition, rest),)
     if clause.within is not None:

@@ -20,6 +20,7 @@ from cereus.language.anatomy import (
     RuleKind,
     Step,
     edited,
+    left_out,
     numbered_edits,
 )
 from cereus.languages.par import tree as par
@@ -57,8 +58,7 @@ def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:
     match node:
         case par.Simple(par.Atom(type_name, condition)) if condition is not None:
             parts = conjuncts(condition)
-            for place, part in enumerate(parts):
-                rest = (*parts[:place], *parts[place + 1 :])
+            for part, rest in left_out(parts):
                 joined = And(rest) if len(rest) > 1 else (*rest, None)[0]
                 text = atom_text(node.atom)  # as the program has it
                 text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +20,7 @@ from cereus.languages.sase.streams import in_order
 from cereus.plan.atoms import check_stream
 from cereus.plan.plan import Plan
 from cereus.plan.result_names import SPANS, check_keys
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
 
@@ -127,7 +127,7 @@ class ProgramPlan:
         """Identifies what the state in a snapshot means."""
         plans = [block.plan.fingerprint for stage in self.stages for block in stage.blocks]
         identity = (self.version, to_text(self.program), self.result.number, self.stream, plans)
-        return hashlib.sha256(repr((identity, sorted(self.aggregates))).encode()).hexdigest()[:16]
+        return digest_of(repr((identity, sorted(self.aggregates))))
 
     @property
     def columns(self) -> frozenset[Path]:

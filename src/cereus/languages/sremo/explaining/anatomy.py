@@ -21,6 +21,7 @@ from cereus.language.anatomy import (
     Step,
     clause_edits,
     edited,
+    left_out,
     wider,
     window_rule,
 )
@@ -63,8 +64,8 @@ def _edits(node: object) -> Iterator[Edit]:
             yield from clause_edits(node)
         case sremo.Terminal(condition) if condition != sremo.TRUE:
             parts = conjuncts(condition)
-            for place, part in enumerate(parts):
-                rest = sremo.conjunction((*parts[:place], *parts[place + 1 :]))
+            for part, others in left_out(parts):
+                rest = sremo.conjunction(others)
                 alone = None if ex.variables(part) else part
                 rule = QueryRule(RuleKind.CONDITION, condition_text(part), alone, node.type)
                 yield rule, (replace(node, condition=rest),)

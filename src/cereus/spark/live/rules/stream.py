@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from cereus.spark.schemas import (
     chosen_columns,
     orderable,
 )
+from cereus.state.digest import digest_of
 from cereus.stream import Stream
 
 if TYPE_CHECKING:
@@ -223,4 +223,4 @@ class LiveRules(Live):
     def _fingerprint(self, events: pa.Schema, order: Iterable[Path]) -> str:
         known = identity_of(self.buckets)
         identity = (VERSION, "rules", self.query.stream, str(events), list(order), known)
-        return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+        return digest_of(repr(identity))

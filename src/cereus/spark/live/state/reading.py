@@ -23,7 +23,7 @@ from cereus.spark.files import located
 from cereus.spark.live.state.checkpoint import OPERATORS, read_from
 from cereus.spark.live.state.journal import ENGINE
 from cereus.spark.live.state.stored import Head, small_pieces
-from cereus.spark.session import session as session_of
+from cereus.spark.starting.session import session as session_of
 from cereus.state import codec
 
 if TYPE_CHECKING:

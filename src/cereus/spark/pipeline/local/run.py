@@ -157,19 +157,9 @@ class LocalRun:
     def metrics(self, seconds: float) -> list[Metrics]:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return [
-            Metrics(
-                name,
-                now,
-                events=events,
-                matches=matches,
-                total_events=events,
-                total_matches=matches,
-                seconds=round(seconds, 3),
-                events_per_second=round(events / max(seconds, 1e-9), 1),
-            )
+            Metrics.of_run(name, now, *self.counts[name], seconds)
             for name in self.pipeline.graph.order
             if name in self.counts
-            for events, matches in [self.counts[name]]
         ]
 
     @contextmanager

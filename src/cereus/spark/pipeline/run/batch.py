@@ -116,20 +116,10 @@ class BatchRun:
     def metrics(self, seconds: float) -> list[Metrics]:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         run = [name for name in self.graph.order if name in self._written]
-        return [self._metrics(name, seconds, now) for name in run]
-
-    def _metrics(self, query: str, seconds: float, now: str) -> Metrics:
-        events, matches = self._events(query), self._matches_of(query)
-        return Metrics(
-            query,
-            now,
-            events=events,
-            matches=matches,
-            total_events=events,
-            total_matches=matches,
-            seconds=round(seconds, 3),
-            events_per_second=None if events is None else round(events / seconds, 1),
-        )
+        return [
+            Metrics.of_run(name, now, self._events(name), self._matches_of(name), seconds)
+            for name in run
+        ]
 
     def _matches_of(self, query: str) -> int | float | None:
         """Of rules, all rows are matches."""

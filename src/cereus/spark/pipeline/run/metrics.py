@@ -52,6 +52,27 @@ class Metrics:
     lag_seconds: float | None = None
     kernel_seconds: float | None = None
 
+    @classmethod
+    def of_run(
+        cls,
+        name: str,
+        time: str,
+        events: int | None,
+        matches: int | float | None,
+        seconds: float,
+    ) -> Metrics:
+        """The metrics of a query after a batch run."""
+        return cls(
+            name,
+            time,
+            events=events,
+            matches=matches,
+            total_events=events,
+            total_matches=matches,
+            seconds=round(seconds, 3),
+            events_per_second=None if events is None else round(events / max(seconds, 1e-9), 1),
+        )
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
