@@ -33,7 +33,7 @@ def in_the_way(rows: tuple[int, ...], anatomy: Anatomy, events: EventTable) -> i
         return None
     with suppress(CereusError):  # a query may refuse a part of its events, or take too many steps
         begin, end = _around(rows, anatomy, events)
-        return _Search(rows, anatomy, events.stretch(begin, end)).found()
+        return _Search(rows, anatomy, events.stretch(begin, end)).hindering_row()
     return None
 
 
@@ -42,14 +42,14 @@ def stands_in_the_way(row: int) -> str:
 
 
 def _around(rows: tuple[int, ...], anatomy: Anatomy, events: EventTable) -> tuple[int, int]:
-    """The range of places of all events that may decide about a match; those between its own, if
+    """The range of places of all events that may decide about a match; those between its places, if
     that is too many."""
-    own = np.sort(events.places(np.array(rows)))
-    begin, end = 0, len(events) if anatomy.query.emits_late else int(own[-1]) + 1
-    stretches = events.around(own, anatomy.query.span(events.schema))
+    places = np.sort(events.places(np.array(rows)))
+    begin, end = 0, len(events) if anatomy.query.emits_late else int(places[-1]) + 1
+    stretches = events.around(places, anatomy.query.span(events.schema))
     if stretches is not None:
         begin, end = int(stretches[0][0]), int(stretches[1][-1])
-    return (begin, end) if end - begin <= MOST_OTHERS else (int(own[0]), int(own[-1]) + 1)
+    return (begin, end) if end - begin <= MOST_OTHERS else (int(places[0]), int(places[-1]) + 1)
 
 
 class _Search:
@@ -57,22 +57,22 @@ class _Search:
 
     def __init__(self, rows: tuple[int, ...], anatomy: Anatomy, events: EventTable) -> None:
         self.rows, self.anatomy, self.events = rows, anatomy, events
-        self.own = np.sort(events.places(np.array(rows)))
+        self.match_places = np.sort(events.places(np.array(rows)))
 
-    def found(self) -> int | None:
-        if len(self.events) > MOST_OTHERS or not self._is_match_among(self.own[:0]):
+    def hindering_row(self) -> int | None:
+        if len(self.events) > MOST_OTHERS or not self._is_match_among(self.match_places[:0]):
             return None
-        others = self._others()
+        others = self._other_places()
         if self._is_match_among(others):
             return None
-        return int(self.events.rows[self._first(others)])
+        return int(self.events.rows[self._ending_place(others)])
 
-    def _others(self) -> Rows:
+    def _other_places(self) -> Rows:
         """The places of the other events: those between and behind, then those before."""
-        every = np.roll(np.arange(len(self.events)), -int(self.own[0]))
-        return every[~np.isin(every, self.own)]
+        every = np.roll(np.arange(len(self.events)), -int(self.match_places[0]))
+        return every[~np.isin(every, self.match_places)]
 
-    def _first(self, others: Rows) -> int:
+    def _ending_place(self, others: Rows) -> int:
         """The place of an event that ends the match when it is added to those before it."""
         there, gone = 0, len(others)
         while gone - there > 1:
@@ -81,6 +81,6 @@ class _Search:
         return int(others[gone - 1])
 
     def _is_match_among(self, others: Rows) -> bool:
-        part = self.events.part(np.sort(np.concatenate([self.own, others])))
+        part = self.events.part(np.sort(np.concatenate([self.match_places, others])))
         run = islice(matched(Run.of(self.anatomy.query, part)), MOST_MATCHES)
         return any(match.rows == self.rows for match in run)
