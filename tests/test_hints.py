@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -100,3 +101,18 @@ def test_a_condition_for_a_pattern_is_sent_to_filter(pattern: str) -> None:
 def test_a_selected_column_is_sent_to_its_variable() -> None:
     assert "a[card], or after RETURN, a.card" in hint("SELECT card WHERE PAY AS a")
     assert hint("SELECT PYA WHERE PAY") == "did you mean 'PAY'?"
+
+
+def test_brackets_that_read_another_event_are_told_what_to_write() -> None:
+    text = "SELECT * WHERE A AS a ; B AS b FILTER b[x > 3 AND x = a.x]"
+    events = pa.table({"type": ["A", "B"], "x": [4, 4]})
+    with pytest.raises(CereusError) as raised:
+        cereus.compile(text).run(events)
+    assert str(raised.value.hint).endswith("without brackets: FILTER b.x = a.x")
+    right = text.replace("AND x = a.x]", "] AND b.x = a.x")
+    assert cereus.compile(right).count(events) == 1
+
+
+def test_a_struct_column_with_the_name_of_a_variable_is_read_in_brackets() -> None:
+    events = pa.table({"type": ["A", "B"], "x": [4, 4], "a": [{"x": 1}, {"x": 4}]})
+    assert cereus.compile("SELECT * WHERE A AS a ; B AS b FILTER b[x = a.x]").count(events) == 1

@@ -179,3 +179,18 @@ def test_it_prints(watched: Callable[..., Watched], tmp_path: Path) -> None:
     seen = watched()
     seen.page.goto(file.as_uri())
     assert seen.page.pdf().startswith(b"%PDF")
+
+
+def test_a_small_table_stays_on_one_page_and_a_long_one_may_break(
+    watched: Callable[..., Watched], tmp_path: Path
+) -> None:
+    seen = watched()
+    file = tmp_path / "tables.html"
+    head, _, _ = page().partition("</head>")
+    small, long = ("<tr><td>1</td></tr>" * count for count in (20, 21))
+    tables = "".join(f"<table><tbody>{rows}</tbody></table>" for rows in (small, long))
+    file.write_text(f"{head}</head><body>{tables}</body></html>", "utf-8")
+    seen.page.goto(file.as_uri())
+    seen.page.emulate_media(media="print")
+    breaks = "[...document.querySelectorAll('table')].map(t => getComputedStyle(t).breakInside)"
+    assert seen.page.evaluate(breaks) == ["avoid", "auto"]

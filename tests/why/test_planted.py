@@ -286,7 +286,7 @@ def test_what_a_negation_excludes(dialect: str, text: str) -> None:
     times = pa.array([0, 1, 2], pa.timestamp("s"))
     events = pa.table({"type": ["SELL", "BUY", "HALT"], "time": times})
     answer = why(text, dialect, events)
-    assert misses(answer) == {(0, 2): ("negation", None)}
+    assert misses(answer) == {(0, 2): ("negation", "row 1 stands in the way")}
     assert answer.steps[-1].ended[0].kind == "negation"
     query = cereus.compile(text, dialect=dialect, stream=TIMED)
     assert [str(each.kind) for each in query.why_not(events, [0, 2]).excluded] == ["negation"]
@@ -351,7 +351,8 @@ def test_what_fits_the_window_is_not_too_long(select: str, clause: str, kind: st
     times = pa.array([0, 1, 6, 7, 8, 9, 10], pa.timestamp("s"))
     events = pa.table({"type": list("ABACABC"), "time": times})
     answer = why(f"SELECT {select} WHERE A ; B ; C WITHIN 4 seconds {clause}", events=events)
-    assert misses(answer) == {(0, 1, 3): ("window", "3 seconds too long"), (4, 5, 6): (kind, None)}
+    by = "row 2 stands in the way"  # rows 2, 5 and 6 are a match
+    assert misses(answer) == {(0, 1, 3): ("window", "3 seconds too long"), (4, 5, 6): (kind, by)}
 
 
 def test_a_composed_text_names_its_queries() -> None:
@@ -565,3 +566,52 @@ def test_a_condition_on_the_number_of_a_match_has_no_measure() -> None:
     answer = why(clause, "match_recognize")
     assert answer.matches == 0
     assert misses(answer)[0, 1] == ("condition", None)
+
+
+FORBIDDEN = pa.table(
+    {
+        "type": ["SELL", "HALT", "BUY"],
+        "time": pa.array([0, 1, 2], pa.timestamp("s")),
+        "price": [10, 11, 12],
+    }
+)
+IN_BETWEEN = {
+    "ceql": "SELECT * WHERE (SELL ; BUY) WITHOUT HALT",
+    "sremo": "{SELL:} . {BUY:}",
+    "sase": "PATTERN SEQ(SELL s, ~(HALT h), BUY b) WITHIN 10 seconds",
+    "algebra": "(SELL ; BUY) - HALT",
+    "match_recognize": "MATCH_RECOGNIZE (ORDER BY time MEASURES s.price AS p PATTERN (s b)"
+    " DEFINE s AS type = 'SELL', b AS type = 'BUY')",
+}
+
+
+@pytest.mark.parametrize(("dialect", "text"), IN_BETWEEN.items())
+def test_the_event_that_stands_in_the_way_is_named(dialect: str, text: str) -> None:
+    answer = why(text, dialect, FORBIDDEN)
+    (miss,) = (miss for miss in answer.misses if miss.rows == (0, 2))
+    assert (miss.by, miss.led) == ("row 1 stands in the way", (1,))
+    assert "       1  type=HALT" in str(answer)
+    asked = cereus.compile(text, dialect=dialect, stream=TIMED).why_not(FORBIDDEN, [0, 2])
+    assert [each.by for each in asked.excluded] == ["row 1 stands in the way"]
+
+
+def test_of_several_events_one_that_ends_the_match_is_named() -> None:
+    events = pa.table(
+        {
+            "type": ["SELL", "X", "X", "BUY", "X", "HALT", "X", "HALT"],
+            "time": pa.array(range(8), pa.timestamp("s")),
+        }
+    )
+    text = "SELECT * WHERE SELL ; BUY NOT FOLLOWED BY HALT WITHIN 5 seconds"
+    (miss,) = why(text, events=events).misses
+    assert (miss.text, miss.by) == (
+        "NOT FOLLOWED BY HALT WITHIN 5 seconds",
+        "row 5 stands in the way",
+    )
+
+
+def test_a_miss_of_many_events_is_cut_short_in_the_text() -> None:
+    events = pa.table({"type": ["A"] * 300 + ["B"], "x": range(301)})
+    text = str(cereus.compile("SELECT MAX * WHERE A+ ; B FILTER B[x > 900]").why(events))
+    assert "10, 11, … (301 in all) miss" in text and "… 289 more events" in text
+    assert len(text.splitlines()) < 60

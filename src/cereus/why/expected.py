@@ -21,6 +21,7 @@ from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
+from cereus.why.in_the_way import ABOUT_OTHERS, in_the_way, stands_in_the_way
 from cereus.why.loose import loosened_alone, without
 from cereus.why.measure import measure
 from cereus.why.running.events import EventTable, Rows
@@ -261,6 +262,9 @@ def _measured(
             measured = None if distance is None else distance.at(0)
             by = None if measured is None else measured.text + at_others(missed[0])
             break
+    if by is None and rule.kind in ABOUT_OTHERS:
+        row = in_the_way(rows, anatomy, events)
+        by = None if row is None else stands_in_the_way(row)
     return Excluded(rule.kind, rule.text, by)
 
 

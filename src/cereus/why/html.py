@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
@@ -87,9 +87,13 @@ def _counts(step: StepCounts, rest: str) -> Iterator[tuple[str, str]]:
 
 def _miss(number: int, miss: Miss) -> tuple[int, str, str]:
     by = "" if miss.by is None else f": {miss.by}"
-    rows = ", ".join(map(str, miss.rows[:MOST_NAMED]))
-    more = f", … {len(miss.rows):,} in all" if len(miss.rows) > MOST_NAMED else ""
-    return number, f"{rows}{more}", f"the {miss.kind} {miss.text}{by}"
+    return number, rows_text(miss.rows), f"the {miss.kind} {miss.text}{by}"
+
+
+def rows_text(rows: Sequence[int]) -> str:
+    """`3, 17, 20`; of many rows, the first."""
+    more = f", … ({len(rows):,} in all)" if len(rows) > MOST_NAMED else ""
+    return ", ".join(map(str, rows[:MOST_NAMED])) + more
 
 
 def _table(

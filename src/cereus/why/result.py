@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from cereus.language.anatomy import RuleKind
 from cereus.syntax.literals import time_text
 from cereus.why.answer import NOT_LOOKED_AT, SATISFYING, answer, rest_words, several
-from cereus.why.html import why_html
+from cereus.why.html import MOST_NAMED, rows_text, why_html
 from cereus.writing.expressible import shown_rows
 from cereus.writing.json_text import finite
 
@@ -244,12 +244,13 @@ def _miss_lines(why: Why) -> Iterator[str]:
     shown = shown_rows(why.events)
     for number, miss in enumerate(why.misses, 1):
         by = "" if miss.by is None else f": {miss.by}"
-        rows = ", ".join(map(str, miss.rows))
+        rows = rows_text(miss.rows)
         miss_it = f"row {rows} misses" if len(miss.rows) == 1 else f"rows {rows} miss"
         yield f"  {number}  {miss_it} the {miss.kind} {miss.text}{by}"
-        for event in shown:
-            if event["miss"] == number:
-                yield f"       {_event_text(event)}"
+        events = [event for event in shown if event["miss"] == number]
+        yield from (f"       {_event_text(event)}" for event in events[:MOST_NAMED])
+        if len(events) > MOST_NAMED:
+            yield f"       … {len(events) - MOST_NAMED:,} more events"
 
 
 def _event_text(event: dict[str, Any]) -> str:

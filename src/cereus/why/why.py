@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
@@ -10,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine.interrupts import bounded, too_many_steps
-from cereus.language.anatomy import Anatomy, Loosened
+from cereus.language.anatomy import Anatomy, Loosened, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.notices import needed_types, types_in, unseen_types
 from cereus.plan.tests import EventTest
 from cereus.sources import Source
 from cereus.why.choice import choice
 from cereus.why.expected import ExpectedMatch, expected
+from cereus.why.in_the_way import ABOUT_OTHERS, in_the_way, stands_in_the_way
 from cereus.why.misses import (
     MOST_LOOKED_AT,
     Effect,
@@ -63,7 +65,8 @@ def why(query: CompiledQuery, source: Source, *, most: int) -> Why:
         by_rule = {each: loose.of(each) for each in chosen.tried}
         steps = tuple(counter.counts({each: effect.tally for each, effect in by_rule.items()}))
     effects = list(by_rule.values())
-    misses = nearest(effects, most)
+    with bounded(LEAST_WORK):
+        misses = _with_hindrances(nearest(effects, most), anatomy, events)
     return Why(
         total,
         steps,
@@ -131,6 +134,24 @@ def _notes(
             f"where leaving out a rule brings more than {MOST_LOOKED_AT:,} matches, nearest misses "
             f"are chosen from the first {MOST_LOOKED_AT:,}"
         )
+
+
+def _with_hindrances(
+    misses: Sequence[Miss], anatomy: Anatomy, events: EventTable
+) -> tuple[Miss, ...]:
+    """The misses. Where a rule is about other events, the nearest of each rule names the event that
+    stands in the way."""
+    seen: set[tuple[RuleKind, str]] = set()
+    named = []
+    for miss in misses:
+        first = (miss.kind, miss.text) not in seen
+        seen.add((miss.kind, miss.text))
+        known = miss.by is not None or miss.kind not in ABOUT_OTHERS or not first
+        row = None if known else in_the_way(miss.rows, anatomy, events)
+        if row is not None:
+            miss = replace(miss, by=stands_in_the_way(row), led=(row,))
+        named.append(miss)
+    return tuple(named)
 
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:

@@ -25,6 +25,10 @@ MISTAKES = [
     Mistake("SELECT sum(*) WHERE A", "SELECT COUNT(*) WHERE A"),
     Mistake("SELECT median(A.price) WHERE A", "SELECT AVG(A.price) WHERE A"),
     Mistake("SELECT * WHERE price > 5", "SELECT * WHERE A FILTER A[price > 5]"),
+    Mistake(
+        "SELECT * WHERE A AS a ; B AS b FILTER b[price = a.price]",
+        "SELECT * WHERE A AS a ; B AS b FILTER b.price = a.price",
+    ),
     # clauses
     Mistake("SELECT * WHERE A ; B WITHIN 5", "SELECT * WHERE A ; B WITHIN 5 seconds"),
     Mistake("SELECT * WHERE A ; B WITHIN 1 month", "SELECT * WHERE A ; B WITHIN 30 days"),

@@ -40,7 +40,7 @@ def to_text(query: cel.CeqlTree) -> str:
         lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
     lines.append(f"WHERE {formula_text(query.formula)}")
     if query.unfollowed is not None:
-        lines.append(_unfollowed(query.unfollowed))
+        lines.append(unfollowed_text(query.unfollowed))
     lines.extend(clause_lines(query))
     if query.returned:
         lines.append(f"RETURN {', '.join(map(_returned, query.returned))}")
@@ -70,7 +70,8 @@ def _output(output: Output) -> str:
     return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
 
 
-def _unfollowed(node: Unfollowed) -> str:
+def unfollowed_text(node: Unfollowed) -> str:
+    """`NOT FOLLOWED BY B WITHIN 5 minutes`"""
     events = tuple(each for each in node.events if isinstance(each, cel.Excluded))
     return f"NOT FOLLOWED BY {excluded_text(events)} WITHIN {window_text(node.window)}"
 

@@ -23,7 +23,12 @@ from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.events import conjuncts_of, leaves, tests_of
 from cereus.languages.ceql.operators.absence import is_own
-from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
+from cereus.languages.ceql.print import (
+    absence_text,
+    formula_text,
+    predicate_text,
+    unfollowed_text,
+)
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest
 
@@ -71,7 +76,7 @@ def _loosened(query: Query) -> Iterator[Loosened]:
 def _edits(node: object) -> Iterator[Edit]:
     match node:
         case ParsedQuery():
-            yield from clause_edits(node)
+            yield from (_with_words(edit, node) for edit in clause_edits(node))
         case cel.Filter(body, predicate):
             for part, rest in left_out(conjuncts_of(predicate)):
                 yield _condition(part), (_filtered(body, rest),)
@@ -91,6 +96,14 @@ def _edits(node: object) -> Iterator[Edit]:
             yield QueryRule(RuleKind.STRATEGY, "START"), (body,)
         case cel.Select(strategy, body):
             yield QueryRule(RuleKind.STRATEGY, str(strategy)), (body,)
+
+
+def _with_words(edit: Edit, query: ParsedQuery[cel.Formula]) -> Edit:
+    """The edit of a clause; NOT FOLLOWED BY as the query writes it."""
+    rule, trees = edit
+    if rule.kind is not RuleKind.NEGATION or query.unfollowed is None:
+        return edit
+    return replace(rule, words=unfollowed_text(query.unfollowed)), trees
 
 
 def _rounds(node: cel.Repeated) -> Iterator[Edit]:

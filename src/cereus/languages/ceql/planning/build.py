@@ -17,6 +17,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.brackets import refuse_other_events
 from cereus.languages.ceql.planning.choosing import choices, max_refusal
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
@@ -209,7 +210,10 @@ def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
 def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
     """The query after a check of every condition, with literals that fit the columns."""
 
+    variables = scope.bound(query.formula)
+
     def condition(expression: Expression) -> Expression:
+        refuse_other_events(expression, variables, schema, query.text)
         check(expression, schema, query.text)
         return coerce(expression, schema)
 
