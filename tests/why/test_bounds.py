@@ -261,3 +261,13 @@ def test_more_matches_than_floats_can_count() -> None:
     found = cereus.compile("SELECT * WHERE A+ ; B").why(events)
     assert found.matches == float("inf")
     assert str(found).startswith("inf matches")
+
+
+def test_of_many_strategies_inside_each_other_the_outer_ones_are_left_out() -> None:
+    """Each of 60 would be planned without one of 60: the time grew with the cube."""
+    deep = cereus.compile(f"SELECT * WHERE {'NEXT(' * 60}A ; B{')' * 60}")
+    answer = deep.why(pa.table({"type": ["A", "A", "B"]}))
+    assert len(answer.rules) == 9
+    assert any(
+        "many strategies: the 9 rules" in note and "51 others" in note for note in answer.notes
+    )

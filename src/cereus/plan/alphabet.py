@@ -42,12 +42,14 @@ class Choice:
 
     def passing(self, tests: list[list[int]]) -> set[int]:
         """For each option, the tests that do not fail with it. A test is given by the numbers of
-        its conditions."""
-        masks = [0] * self.options
+        its conditions; of a thousand, one choice decides few."""
+        masks = [(1 << len(tests)) - 1] * self.options
         for bit, conditions in enumerate(tests):
+            if self.true.keys().isdisjoint(conditions):
+                continue
             deciding = [self.true[each] for each in conditions if each in self.true]
-            for option in frozenset(range(self.options)).intersection(*deciding):
-                masks[option] |= 1 << bit
+            for option in set(range(self.options)) - frozenset.intersection(*deciding):
+                masks[option] ^= 1 << bit
         return set(masks)
 
 

@@ -3,7 +3,8 @@
 A query without one of its conditions has to be planned and run, and the plan of a hundred
 conditions between events takes a while. So only the likeliest of many such rules are tried: the
 query is run once without any of them, and its matches are tested with each. If a match fails only
-one rule, there is a match without that rule.
+one rule, there is a match without that rule. Of many strategies, each of which chooses among the
+matches of those inside it, the outer ones are tried.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.tally import SHARES
 
 MOST_WORK, LEAST_TRIED = 600, 3
-"""The most conditions between events in all queries that are tried together; and the number of
-rules that are tried however many conditions their queries have."""
+"""The most conditions between events, and the most strategies, in all queries that are tried
+together; and the number of rules that are tried however many of these their queries have."""
 MOST_FINDS = 500
 """The most matches of the query without all of these conditions that are tested with each of
 them."""
@@ -34,16 +35,17 @@ them."""
 
 @dataclass(frozen=True)
 class TriedRules:
-    """The rules that are tried, and how many are not."""
+    """The rules that are tried, how many are not, and of what there are many."""
 
     tried: tuple[Loosened, ...]
     others: int = 0
+    many: str = "conditions between events"
 
     def note(self) -> str | None:
         if not self.others:
             return None
         return (
-            f"this query has many conditions between events: the {len(self.tried):,} rules that "
+            f"this query has many {self.many}: the {len(self.tried):,} rules that "
             f"are likeliest to matter were left out, one at a time; {self.others:,} others were not"
         )
 
@@ -52,13 +54,29 @@ def choice(
     anatomy: Anatomy, rules: tuple[Loosened, ...], events: EventTable, most: int
 ) -> TriedRules:
     """All rules, if these are few; `most` events are read to choose."""
-    between = [each.rule for each in rules if _is_between(each.rule)]
-    room = max(LEAST_TRIED, MOST_WORK // (1 + len(between)))
-    if len(between) <= room:
-        return TriedRules(rules)
-    likely = set(_likeliest(anatomy, between, events, most)[:room])
-    tried = tuple(each for each in rules if not _is_between(each.rule) or each.rule in likely)
+    few = _with_few_strategies(rules)
+    between = [each.rule for each in few if _is_between(each.rule)]
+    if len(between) <= _room(len(between)):
+        return TriedRules(few, len(rules) - len(few), "strategies")
+    likely = set(_likeliest(anatomy, between, events, most)[: _room(len(between))])
+    tried = tuple(each for each in few if not _is_between(each.rule) or each.rule in likely)
     return TriedRules(tried, len(rules) - len(tried))
+
+
+def _room(rules: int) -> int:
+    """How many of so many rules are tried."""
+    return max(LEAST_TRIED, MOST_WORK // (1 + rules))
+
+
+def _with_few_strategies(rules: tuple[Loosened, ...]) -> tuple[Loosened, ...]:
+    """The rules without strategies that stand inside many others."""
+    strategies = [place for place, each in enumerate(rules) if _is_strategy(each.rule)]
+    inner = set(strategies[_room(len(strategies)) :])
+    return tuple(each for place, each in enumerate(rules) if place not in inner)
+
+
+def _is_strategy(rule: QueryRule) -> bool:
+    return rule.kind is RuleKind.STRATEGY
 
 
 def _is_between(rule: QueryRule) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,9 @@ import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.engine import COMPILED
+from cereus.engine.interrupts import bounded
+from cereus.engine.rules import routing
 from cereus.engine.rules.executor import GroupExecutor
 from cereus.errors import LimitError
 from cereus.language.together import Running, run_together
@@ -131,3 +134,44 @@ def test_rows_of_a_sorted_input_have_the_numbers_of_the_input() -> None:
         alone = cereus.compile(text, stream=STREAM).run(events, sort=True)
         assert found[name].table == alone.table
     assert source(events, STREAM, sort=True).row_numbers is not None
+
+
+ROWS, RULES = 4_096, 4_096
+PLACES, EVERY_RULE = np.arange(ROWS), np.arange(RULES, dtype=np.int32)
+NO_CODES, AT_ZERO = np.zeros(0, np.int32), np.zeros(ROWS, np.int64)
+ROUTES: dict[str, Callable[[], object]] = {
+    "rules that pass": lambda: routing.passing_pairs(
+        PLACES, AT_ZERO, AT_ZERO + RULES, EVERY_RULE, NO_CODES, np.zeros((0, 1)), np.zeros((0, 1))
+    ),
+    "pairs of several tests": lambda: routing.merged_pairs(
+        PLACES,
+        np.zeros(ROWS, np.uint64),
+        np.repeat(PLACES, RULES),
+        np.tile(EVERY_RULE, ROWS),
+        np.array([0, ROWS * RULES]),
+        np.ones(1, np.uint64),
+        RULES,
+    ),
+    "rules that are awake": lambda: routing.awake_pairs(
+        np.zeros(0, np.int64),
+        NO_CODES,
+        NO_CODES,
+        np.zeros(1, np.uint8),
+        PLACES,
+        np.zeros(ROWS, np.int32),
+        np.zeros(ROWS, np.int32),
+        AT_ZERO,
+        AT_ZERO,
+        np.zeros(RULES, np.int32),
+        1,
+        np.zeros(RULES, np.int64),
+    ),
+}
+
+
+@pytest.mark.skipif(not COMPILED, reason="uncompiled, Python itself looks for Ctrl-C")
+@pytest.mark.parametrize("route", ROUTES)
+def test_pairs_of_rows_and_rules_lead_to_looks_for_ctrl_c(route: str) -> None:
+    with bounded(10**9) as work:
+        ROUTES[route]()
+    assert work.done >= 3

@@ -9,10 +9,12 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.interrupts import look_up
 from cereus.engine.memory import empty, filled, longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cpython.exc import PyErr_CheckSignals
 else:
     from cereus.engine.kernel import layout
 
@@ -20,8 +22,23 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Masks = npt.NDArray[np.uint64]
 
+LOOK_EVERY = cython.declare(cython.longlong, 1 << 22)
+"""Check for Ctrl-C after this many pairs and rows: some hundredths of a second."""
 LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL = range(5)
 """How a number of the row is compared with the constant of the rule."""
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _looked(much: cython.longlong) -> cython.longlong:
+    """How much of this work counts towards the next look for Ctrl-C: none, once it was looked.
+    Without compilation, Python itself looks."""
+    if much < LOOK_EVERY:
+        return much
+    look_up()
+    if cython.compiled:
+        PyErr_CheckSignals()
+    return 0
 
 
 @cython.cfunc
@@ -62,8 +79,10 @@ def passing_pairs(
     out: cython.longlong[::1] = at_rows
     out_rules: cython.int[::1] = at_rules
     used: cython.longlong = 0
+    worked: cython.longlong = 0
     checks: cython.int = ops.shape[0]
     for i in range(rows.shape[0]):
+        worked = _looked(worked + 1 + end[i] - begin[i])
         for k in range(begin[i], end[i]):
             rule = order[k]
             passed: cython.bint = True
@@ -101,12 +120,14 @@ def merged_pairs(
     seen: cython.longlong[::1] = filled(size, -1, np.int64)
     written: cython.longlong[::1] = np.zeros(size, np.int64)
     used: cython.longlong = 0
+    worked: cython.longlong = 0
     i: cython.longlong
     t: cython.int
     for i in range(places.shape[0]):
         row: cython.longlong = places[i]
         for t in range(tests):
             at: cython.longlong = next_of[t]
+            worked = _looked(worked + 1)
             while at < starts[t + 1] and rows[at] == row:
                 rule: cython.int = rules[at]
                 if seen[rule] == row:
@@ -118,6 +139,7 @@ def merged_pairs(
                     out_masks[used] = bits[t] | alike[row]
                     used += 1
                 at += 1
+            worked += at - next_of[t]
             next_of[t] = at
     return result_rows[:used], result_rules[:used], result_masks[:used]
 
@@ -173,9 +195,11 @@ def awake_pairs(
     out_classes: cython.int[::1] = result_classes
     used: cython.longlong = 0
     at: cython.longlong = 0
+    worked: cython.longlong = 0
     for i in range(places.shape[0]):
         row: cython.longlong = places[i]
         key = keys[row]
+        worked = _looked(worked + 1)
         # a row adds its listed pairs, and at most all that are awake
         if used + 2 * (rows.shape[0] - at) + awake > capacity:
             capacity = 2 * (used + 2 * (rows.shape[0] - at) + awake)
@@ -203,6 +227,7 @@ def awake_pairs(
                 out[used], out_pairs[used], out_classes[used] = row, pair, classes[at]
                 used += 1
             at += 1
+            worked += 1
         if going_on[row] < 0:
             continue
         before: cython.int = -1
@@ -221,4 +246,5 @@ def awake_pairs(
                     out[used], out_pairs[used], out_classes[used] = row, pair, going_on[row]
                     used += 1
             pair = following[pair]
+            worked += 1
     return result_rows[:used], result_pairs[:used], result_classes[:used]
