@@ -143,6 +143,14 @@ def test_a_folder_has_about_fifteen_files() -> None:
     assert {name: size for name, size in sizes.items() if size > 18} == {}
 
 
+def test_a_folder_is_a_package() -> None:
+    """Documentation and type checkers pass over folders that are none."""
+    folders = {path.parent for path in MODULES}
+    assert [
+        str(f.relative_to(ROOT)) for f in sorted(folders) if not (f / "__init__.py").exists()
+    ] == []
+
+
 def test_no_file_outside_a_room_is_called_after_a_language() -> None:
     rooms = [path.name for path in (ROOT / "languages").iterdir() if (path / "tree.py").exists()]
     named = [
