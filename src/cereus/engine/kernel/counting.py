@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from cereus.engine.results.match_chunks import ChunkBuffer
 
 INFINITY = cython.declare(cython.double, float("inf"))
-CELLS_PER_STEP = cython.declare(cython.longlong, 16)
-"""The number of cells that are copied in the time of a step. Where vectors are long, signals are
-checked after fewer steps."""
 
 
 @cython.cclass
@@ -104,7 +101,7 @@ class CountingKernel(Kernel):
         begin: cython.longlong = self.wide[vector, layout.VECTOR_BEGIN]
         size: cython.longlong = self.thin[vector, layout.VECTOR_SIZE]
         self._room_for_cells(size)
-        self.look_at -= size // CELLS_PER_STEP
+        self.look_at -= size // layout.CELLS_PER_STEP
         for i in range(begin, begin + size):
             self._put_copy(i)
         return 0
@@ -175,7 +172,7 @@ class CountingKernel(Kernel):
         self.n_ended += 1
         if r:
             begin: cython.longlong = self.wide[r, layout.VECTOR_BEGIN]
-            self.look_at -= self.thin[r, layout.VECTOR_SIZE] // CELLS_PER_STEP
+            self.look_at -= self.thin[r, layout.VECTOR_SIZE] // layout.CELLS_PER_STEP
             for i in range(begin, begin + self.thin[r, layout.VECTOR_SIZE]):
                 if self.starts[i] >= self.bound:
                     self._end_cell(i, label)
@@ -219,7 +216,7 @@ class CountingKernel(Kernel):
         i_end: cython.longlong = i + self.thin[a, layout.VECTOR_SIZE]
         j_end: cython.longlong = j + self.thin[b, layout.VECTOR_SIZE]
         self._room_for_cells(i_end - i + j_end - j)
-        self.look_at -= (i_end - i + j_end - j) // CELLS_PER_STEP
+        self.look_at -= (i_end - i + j_end - j) // layout.CELLS_PER_STEP
         while i < i_end or j < j_end:
             if j == j_end or (i < i_end and self.starts[i] < self.starts[j]):
                 self._put_copy(i)
@@ -251,7 +248,7 @@ class CountingKernel(Kernel):
         while c != layout.NONE:
             begin: cython.longlong = self.wide[self.root[c], layout.VECTOR_BEGIN]
             size: cython.longlong = self.thin[self.root[c], layout.VECTOR_SIZE]
-            self._worked(1 + size // CELLS_PER_STEP)
+            self._worked(1 + size // layout.CELLS_PER_STEP)
             for k in range(begin, begin + size):
                 if self.starts[k] >= self.bound:
                     count += self.counts[k]

@@ -35,6 +35,14 @@ LABEL_MASK = (1 << LABEL_BITS) - 1
 FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = range(5)
 TOO_MANY_STEPS = 5
 
+# ---------------------------------------------------------------- looking for interrupts
+
+LOOK_EVERY = 1 << 20
+"""Check for interrupts after this many configurations have read an event: well below a second.
+Other work counts too (`_worked`), and long programs count more."""
+STATES_PER_STEP, CELLS_PER_STEP = 16, 16
+"""How many states can be looked at, and how many cells of a vector added, in the time of one step."""
+
 # ---------------------------------------------------------------- nodes
 
 NODE_WORDS, NODE_INTS = 4, 8
@@ -128,6 +136,8 @@ STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 numbers."""
 TERM_STACK = 64
 """The deepest stack that a term may need."""
+HALF = 1 << 32
+"""A sum of integers is kept as high * HALF + low, so that it may be longer than 64 bits."""
 (
     TERM_COLUMN, TERM_SLOT, TERM_CONSTANT, TERM_PAST, TERM_MEMBER,
     TERM_TO_FLOAT,

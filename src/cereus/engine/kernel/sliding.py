@@ -57,8 +57,6 @@ START = cython.declare(cython.int, 1)
 BASE = cython.declare(cython.int, 2)
 """The kinds of nodes; they stand where a listing kernel has links."""
 NOT_COUNTED = cython.declare(cython.double, float("nan"))
-CELLS_PER_STEP = cython.declare(cython.longlong, 16)
-"""Cells that are copied in the time of a step."""
 
 
 @cython.cclass
@@ -230,7 +228,7 @@ class SlidingCountingKernel(CountingKernel):
             return b
         if b == 0 or self._start(b) < self.bound:
             return a
-        self.look_at -= self.width // CELLS_PER_STEP
+        self.look_at -= self.width // layout.CELLS_PER_STEP
         n: cython.int = self._dag_node(SUM, max(self._start(a), self._start(b)), a, b)
         self._copy_form(n, a)
         self._add(self._form(n), self._form(b), self.width)
@@ -247,7 +245,7 @@ class SlidingCountingKernel(CountingKernel):
         self._total_nothing()
         c: cython.int = self._next_accepted(layout.NONE)
         while c != layout.NONE:
-            self._worked(1 + self.n_bases // CELLS_PER_STEP)
+            self._worked(1 + self.n_bases // layout.CELLS_PER_STEP)
             if self._start(self.root[c]) >= self.bound:
                 self._add_value(cell, self._form(self.root[c]))
             c = self._next_accepted(c)
@@ -360,7 +358,7 @@ class SlidingCountingKernel(CountingKernel):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
                 r: cython.int = self.root[c]
-                self._worked(1 + (dag_end - self.dag) // CELLS_PER_STEP)
+                self._worked(1 + (dag_end - self.dag) // layout.CELLS_PER_STEP)
                 if r >= self.dag and r < dag_end:
                     self.root[c] = self._vector_of(r)
                 c = self.following[c]
@@ -418,7 +416,7 @@ class SlidingCountingKernel(CountingKernel):
                     nearest = min(nearest, self.starts[self.place[j]])
             if nearest == layout.LATEST:
                 break
-            self._worked(1 + self.n_bases // CELLS_PER_STEP)
+            self._worked(1 + self.n_bases // layout.CELLS_PER_STEP)
             self._put_start(begin, nearest)
             for j in range(self.n_bases):
                 i: cython.longlong = self.place[j]

@@ -67,13 +67,8 @@ if TYPE_CHECKING:
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
-LOOK_EVERY = cython.declare(cython.longlong, 1 << 20)
-"""Check for interrupts after this many configurations have read an event: well below a second.
-Other work counts too (`_worked`), and long programs count more."""
 LONG_PROGRAM = 16
 """A program with more words than this takes as long as several steps."""
-STATES_PER_STEP = cython.declare(cython.int, 16)
-"""The number of states that can be looked at in the time of one step."""
 
 
 @cython.cclass
@@ -95,8 +90,8 @@ class Stepper:
         self.expiring = False
         self.over = False
         self.steps = 0
-        self.look_every = LOOK_EVERY
-        self.look_at = LOOK_EVERY
+        self.look_every = layout.LOOK_EVERY
+        self.look_at = layout.LOOK_EVERY
         self.max_steps = options.max_steps
         self.too_many_steps = False
         self.enough = -1 if options.enough is None else options.enough
@@ -172,7 +167,9 @@ class Stepper:
         self.initial = self.table.initial
         self.ambiguous = self.table.ambiguous
         self.terms.use_programs(self.table.programs, self.table.constants)
-        self.look_every = max(1, LOOK_EVERY // max(1, self.table.longest_program // LONG_PROGRAM))
+        self.look_every = max(
+            1, layout.LOOK_EVERY // max(1, self.table.longest_program // LONG_PROGRAM)
+        )
         self.look_at = min(self.look_at, self.steps + self.look_every)
         self.terms.use_functions(self.table.function_words)
         if self.n_past:
@@ -314,7 +311,7 @@ class Stepper:
         2). A node learns from what points to it how old a start may be to count."""
         n: cython.int
         for n in range(self.used - 1, 0, -1):
-            if n % LOOK_EVERY == 0:
+            if n % layout.LOOK_EVERY == 0:
                 self._look_up()
             if moved[n]:
                 self._reach(self._link(n), bounds[n], bounds, moved)
@@ -367,7 +364,7 @@ class Stepper:
 
     def _step(self, e: cython.longlong) -> cython.int:
         """Let all configurations read event e."""
-        self._worked(self.n_active // STATES_PER_STEP)
+        self._worked(self.n_active // layout.STATES_PER_STEP)
         letter: cython.int = self.classes[e]
         i: cython.int
         self.bound = layout.NO_BOUND
@@ -649,18 +646,18 @@ class Stepper:
         stays: cython.bint = False
         grown: cython.bint = False
         k: cython.int
-        count: cython.int
         self.answered = -1
         if r or unseen != layout.NONE:
-            stays = self.edges[at + layout.EDGES_STAYS]
-            count = self.edges[at + layout.EDGES_COUNT]
-            begin: cython.int = at + layout.EDGES_MOVES
+            how: cython.int = self.edges[at + layout.EDGES_STAYS]
+            stays = how != 0
+            count: cython.int = self.edges[at + layout.EDGES_COUNT]
             onward: cython.int = layout.MOVE_WORDS
+            move: cython.int = at + layout.EDGES_MOVES - layout.MOVE_WORDS
             if self.growing:  # moves that mark the event come after those that do not
-                begin += layout.MOVE_WORDS * (count - 1)
+                move += layout.MOVE_WORDS * (count + 1)
                 onward = -layout.MOVE_WORDS
             for k in range(count):
-                move: cython.int = begin + onward * k
+                move += onward
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
                 checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
@@ -674,7 +671,7 @@ class Stepper:
                     self._end(label, r, unseen)
                 elif not self.limited or not self._is_left_out(c, at, r, unseen):
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
-                    if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
+                    if how == layout.STAYS_OR_ENDS and r:
                         self.n_completed += 1
                     if self.growing and label != layout.UNMARKED and unseen == layout.NONE:
                         grown = grown or not self.final[to]
@@ -802,7 +799,7 @@ class Stepper:
                 value = layout.NONE if slot < 0 else self.values[c, slot]
                 value = self.sets.with_value(value, self.columns[column, e])
                 self.pending_values[row, k] = value
-                self.look_at -= self.sets.size[value] // STATES_PER_STEP
+                self.look_at -= self.sets.size[value] // layout.STATES_PER_STEP
                 continue
             if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from cereus.engine.match.functions import FunctionValues
 
 LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
-HALF = cython.declare(cython.longlong, 1 << 32)
 RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
@@ -322,7 +321,7 @@ class Terms:
                 self.known[t] = self.known[t] and self.known[t + 1]
             return 0
         if op == layout.TERM_SUM_INT or op == layout.TERM_CARRY_INT:
-            b = _rest(b) if op == layout.TERM_SUM_INT else (b - _rest(b)) // HALF
+            b = _rest(b) if op == layout.TERM_SUM_INT else (b - _rest(b)) // layout.HALF
         if layout.TERM_SUM_INT <= op <= layout.TERM_CARRY_INT and not (
             self.known[t] and self.known[t + 1]
         ):
@@ -400,16 +399,16 @@ class Terms:
     def _join(self, t: cython.int, low: cython.longlong, high: cython.longlong) -> cython.int:
         """high * 2**32 + low; NULL if that does not fit 64 bits."""
         rest: cython.longlong = _rest(low)
-        high += (low - rest) // HALF
+        high += (low - rest) // layout.HALF
         if high > 0 and rest < 0:
             high -= 1
-            rest += HALF
+            rest += layout.HALF
         elif high < 0 and rest > 0:
             high += 1
-            rest -= HALF
-        self.known[t] = abs(high) < HALF // 2
+            rest -= layout.HALF
+        self.known[t] = abs(high) < layout.HALF // 2
         if self.known[t]:
-            self.integers[t] = high * HALF + rest
+            self.integers[t] = high * layout.HALF + rest
         return 0
 
     def _choose(self, t: cython.int) -> cython.int:
@@ -536,7 +535,7 @@ def _rounded(value: cython.double, units: cython.double) -> cython.double:
 
 def _rest(value: cython.longlong) -> cython.longlong:
     """The remainder of an integer divided by 2**32, with its sign; -2**63 never comes."""
-    rest: cython.longlong = abs(value) % HALF
+    rest: cython.longlong = abs(value) % layout.HALF
     return -rest if value < 0 else rest
 
 

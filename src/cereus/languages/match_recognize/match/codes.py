@@ -22,6 +22,10 @@ SET = 5
 READ = 6
 PROGRESS = 7  # places
 
+# Check for Ctrl-C after this many rows, however many calls they take. Here it is a constant of C, a
+# power of two: `row % LOOK_EVERY` takes one step of the processor.
+LOOK_EVERY = 1 << 20
+
 # AFTER MATCH SKIP
 PAST_LAST_ROW = 0
 NEXT_ROW = 1

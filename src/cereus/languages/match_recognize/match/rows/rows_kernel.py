@@ -23,10 +23,8 @@ if cython.compiled:
 else:
     from cereus.languages.match_recognize.match import codes
 
-LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
 MOVES = cython.declare(cython.Py_ssize_t, 1 << 24)
-"""Check for Ctrl-C after this many rows, however many calls they take; if all states are looked at
-on each row, after this many moves of states."""
+"""If all states are looked at on each row, check for Ctrl-C after this many moves of states."""
 
 
 @cython.cfunc
@@ -118,7 +116,7 @@ def find(
     matches: cython.Py_ssize_t = progress[codes.MATCHES]
     written: cython.Py_ssize_t = progress[codes.WRITTEN]
     read: cython.Py_ssize_t = progress[codes.READ]
-    look_at: cython.Py_ssize_t = read - read % LOOK_EVERY + (LOOK_EVERY if read else 0)
+    look_at: cython.Py_ssize_t = read - read % codes.LOOK_EVERY + (codes.LOOK_EVERY if read else 0)
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
     cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
@@ -148,13 +146,13 @@ def find(
                     sets[i] = set_
                     read += 1
                     if read >= look_at:
-                        look_at = read + LOOK_EVERY
+                        look_at = read + codes.LOOK_EVERY
                         interrupted()
                 row = low
             while row < high:
                 read += 1
                 if read >= look_at:
-                    look_at = read + LOOK_EVERY
+                    look_at = read + codes.LOOK_EVERY
                     interrupted()
                 q = begins[sets[row - low], 1 if row == low else 0]
                 if q == -1:
@@ -372,7 +370,7 @@ def look_ahead(
                     return codes.UNKNOWN_SET
                 set_ = next_
                 sets[i] = set_
-                if i % LOOK_EVERY == 0:
+                if i % codes.LOOK_EVERY == 0:
                     interrupted()
             part += 1
         return codes.FINISHED
