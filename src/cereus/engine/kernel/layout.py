@@ -41,7 +41,7 @@ LOOK_EVERY = 1 << 20
 """Check for interrupts after this many configurations have read an event: well below a second.
 Other work counts too (`_worked`), and long programs count more."""
 STATES_PER_STEP, CELLS_PER_STEP = 16, 16
-"""How many states can be looked at, and how many cells of a vector added, in the time of one step."""
+"""How many states are looked at, and how many cells of a vector added, in the time of one step."""
 
 # ---------------------------------------------------------------- nodes
 

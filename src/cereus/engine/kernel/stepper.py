@@ -652,12 +652,12 @@ class Stepper:
             stays = how != 0
             count: cython.int = self.edges[at + layout.EDGES_COUNT]
             onward: cython.int = layout.MOVE_WORDS
-            move: cython.int = at + layout.EDGES_MOVES - layout.MOVE_WORDS
+            begin: cython.int = at + layout.EDGES_MOVES
             if self.growing:  # moves that mark the event come after those that do not
-                move += layout.MOVE_WORDS * (count + 1)
+                begin += layout.MOVE_WORDS * (count - 1)
                 onward = -layout.MOVE_WORDS
             for k in range(count):
-                move += onward
+                move: cython.int = begin + onward * k
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
                 checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
