@@ -91,6 +91,7 @@ def test_rows_are_packed_into_the_buckets_of_their_keys() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_state_that_spark_has_dealt_out_is_gone_on_with(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,7 @@ def test_rules_follow_their_folder_while_a_stream_runs(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_all_that_is_available_now_is_read_with_the_rules_of_a_folder(
     spark: SparkSession, tmp_path: Path, rules: Path
 ) -> None:
