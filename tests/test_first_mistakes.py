@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -139,3 +140,49 @@ def test_a_program_does_not_need_the_column_of_streams() -> None:
     events = pa.table({"type": ["A", "B"]})
     stream = cereus.Stream(stream="venue")
     assert cereus.compile("A ; B[X]", dialect="par", stream=stream).count(events) == 1
+
+
+def test_an_index_of_times_without_a_name_is_a_column() -> None:
+    index = pd.date_range("2025-03-03", periods=3, freq="min")
+    frame = pd.DataFrame({"type": ["A", "B", "B"]}, index=index)
+    query = cereus.compile(
+        "SELECT * WHERE A ; B WITHIN 1 minute", stream=cereus.Stream(time="index")
+    )
+    assert [row["positions"] for row in query.run(frame)] == [[0, 1]]
+
+
+def test_a_column_of_objects_with_two_types_is_named() -> None:
+    frame = pd.DataFrame({"type": ["A", "B"], "price": [1, "x"]})
+    with pytest.raises(CereusError, match="in the column 'price'") as error:
+        cereus.compile("SELECT * WHERE A").run(frame)
+    assert "astype(str)" in str(error.value.hint)
+
+
+def test_types_that_are_not_there_are_told_which_are() -> None:
+    events = pa.table({"event": ["A", "B"], "type": ["normal", "urgent"]})
+    with pytest.warns(cereus.CereusWarning, match="known here: normal, urgent"):
+        cereus.compile("SELECT * WHERE A ; B WITHIN 9 EVENTS").run(events)
+
+
+def test_seconds_since_1970_are_shown_in_full() -> None:
+    events = pa.table({"type": ["A"], "ts": [1735689600.25]})
+    found = cereus.compile("SELECT * WHERE A", stream=cereus.Stream(time="ts", unit="s")).run(
+        events
+    )
+    assert "start_time=1735689600.25" in str(found)
+
+
+def test_a_data_frame_of_spark_is_told_where_to_go() -> None:
+    class DataFrame:
+        __module__ = "pyspark.sql.classic.dataframe"
+
+        def __arrow_c_stream__(self) -> None:
+            raise AssertionError
+
+    with pytest.raises(CereusError, match=r"cereus\.spark\.match"):
+        cereus.compile("SELECT * WHERE A").run(DataFrame())
+
+
+def test_a_time_format_of_java_is_refused() -> None:
+    with pytest.raises(CereusError, match="names no part of a time"):
+        cereus.Files("events.csv", time_format="dd.MM.yyyy")

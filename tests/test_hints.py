@@ -116,3 +116,113 @@ def test_brackets_that_read_another_event_are_told_what_to_write() -> None:
 def test_a_struct_column_with_the_name_of_a_variable_is_read_in_brackets() -> None:
     events = pa.table({"type": ["A", "B"], "x": [4, 4], "a": [{"x": 1}, {"x": 4}]})
     assert cereus.compile("SELECT * WHERE A AS a ; B AS b FILTER b[x = a.x]").count(events) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT * WHERE A ; B WITHIN 5 minutes;", "drop it here"),
+        ("SELECT * WHERE A AS a ; B FILTER a.x > 3;", "drop it here"),
+        ("SELECT * WHERE A ; B FILTER A.x > 3 ; PARTITION BY k", "drop it here"),
+        ("SELECT * WHERE A ; B ORDER BY ts", 'order="time" sorts them'),
+        ("SELECT * WHERE A ; B WITHIN 5 s LIMIT 5 ORDER BY ts", 'order="time" sorts them'),
+        ("SELECT * WHERE A ; B HAVING count(b) > 3", "stand after FILTER"),
+        ("SELECT * WHERE A ; B WITHIN 5 s FILTER A.x > 3", "right after the pattern"),
+        ("SELECT * WHERE A ; B NOT C", "WITHOUT C for none in between"),
+        ("SELECT * WHERE 3 A ; B", "A{3}"),
+        ("SELECT * WHERE ADD TO CART ; PAY", '"ADD TO"'),
+        ("SELECT * WHERE A ; B PARTITION BY user id", '"user id"'),
+        ("SELECT * WHERE A FILTER A[order id = 3]", '"order id"'),
+        ("SELECT * WHERE A ; B PARTITION BY 'user'", 'write "user" for a name'),
+        ("SELECT * WHERE A ; B WITHIN '10 minutes'", "leave out the quotes: WITHIN 10 minutes"),
+        ("SELECT * WHERE A ; B WITHIN 10 rows", "WITHIN 10 EVENTS"),
+        ("SELECT a.price WHERE A AS a", "RETURN a.price"),
+        ("SELECT * WHERE A RETURN *", "name the values"),
+        ("SELECT * WHERE A RETURN A.*", "name the values"),
+        ("SELECT * WHERE A RETURN A.x A.y", "a comma between two values"),
+        ("SELECT * WHERE A RETURN count(*)", "count(b)"),
+        ("SELECT * WHERE A+ FILTER count(A.*) > 3", "count(b)"),
+        ("SELECT * WHERE A ; B # later", "a comment begins with --"),
+        ("SELECT * WHERE A ; B // later", "a comment begins with --"),
+    ],
+)
+def test_what_people_of_sql_and_python_write_in_a_query(query: str, said: str) -> None:
+    assert said in hint(query)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("name = ‘INTC’", "straight quotes"),
+        ("name IN ['a', 'b']", "IN ('a', 'b')"),
+        ("ok IS TRUE", "write = TRUE"),
+        ("price > 1,5", "1.5"),
+        ("price > 1_000", "write 1000"),
+        ("price > 1, price < 5", "write AND"),
+        ("name CONTAINS 'x'", "contains(name, 'text')"),
+        ("name =~ 'x'", "name REGEXP"),
+        ("name ~ 'x'", "name REGEXP"),
+        ("name.contains('x')", "a function stands before"),
+        ("price > $1", ":name"),
+        ("price > {limit}", 'params={"limit": …}'),
+        ("price > %(limit)s", 'params={"limit": …}'),
+        ("price > ?", ":name"),
+    ],
+)
+def test_what_people_of_sql_and_python_write_in_a_condition(condition: str, said: str) -> None:
+    assert said in hint(f"SELECT * WHERE A FILTER A[{condition}]")
+
+
+def test_arithmetic_is_not_taken_for_a_selection() -> None:
+    with pytest.raises(CereusError, match="expected an arithmetic operator, ']', AND or OR"):
+        cereus.compile("SELECT * WHERE A FILTER A[x = 3 & y = 4]")
+
+
+def test_a_string_in_double_quotes_between_events_is_to_be_quoted_singly() -> None:
+    assert "single quotes: 'INTC'" in hint('SELECT * WHERE A AS a FILTER a.name = "INTC"')
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("mean(A.x) > 3", "avg(b.x)"),
+        ("median(A.x) > 3", "percentile(b.x, 0.5)"),
+        ("len(A.name) > 3", "length(x)"),
+        ("datediff(A.ts, A.ts) > 3", "b.ts - a.ts"),
+        ("A.ts > 1735689600", "epoch(t)"),
+        ("A.ts - A.ts > 5", "5 seconds"),
+        ("A.ok = 1", "a condition by itself"),
+    ],
+)
+def test_what_other_systems_call_or_compare_otherwise(condition: str, said: str) -> None:
+    schema = {"type": "string", "x": "double", "name": "string", "ts": "timestamp", "ok": "bool"}
+    with pytest.raises(CereusError) as raised:
+        cereus.compile(f"SELECT * WHERE A FILTER {condition}", schema=schema)
+    assert said in str(raised.value.hint)
+
+
+def test_a_key_is_a_column_and_not_an_attribute() -> None:
+    schema = {"type": "string", "user id": "int"}
+    with pytest.raises(CereusError, match='write the column alone: PARTITION BY "user id"'):
+        cereus.compile('SELECT * WHERE A AS a PARTITION BY a."user id"', schema=schema)
+
+
+def test_columns_given_to_compile_belong_to_a_stream() -> None:
+    with pytest.raises(CereusError, match=r"stream=cereus\.Stream\(time='ts'\)"):
+        cereus.compile("SELECT * WHERE A", time="ts")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "said"),
+    [
+        ("SELECT * WHERE A ⊕", "ceql", "A:+"),
+        ("SELECT * WHERE ¬A", "ceql", "write NOT"),
+        ("SELECT * WHERE A ; B | C", "ceql", "write OR"),
+        ("SELECT * WHERE A FILTER A[x > 3 ∧ y > 4]", "ceql", "write AND"),
+        ("{A:} . ⊤* . {B:}", "sremo", "skip"),
+        ("{A:} · {B:}", "sremo", "write . for"),
+        ("{A: -> r} . {B:}", "sremo", "after the braces"),
+    ],
+)
+def test_the_signs_of_the_papers_are_told_how_to_write(text: str, dialect: str, said: str) -> None:
+    assert said in hint(text, dialect)

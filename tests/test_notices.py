@@ -47,7 +47,8 @@ def test_many_missing_types_are_one_warning() -> None:
     with pytest.warns(cereus.CereusWarning) as raised:
         matches = run(f"SELECT * WHERE BUY ; ({unknown}) WITHIN 4 EVENTS")
     assert matches.warnings == (
-        "no event has the types 'T000', 'T001', 'T002', 'T003', 'T004' and 195 more",
+        "no event has the types 'T000', 'T001', 'T002', 'T003', 'T004' and 195 more; "
+        "known here: BUY, SELL",
     )
     assert len(raised) == 1
     with pytest.warns(cereus.CereusWarning):

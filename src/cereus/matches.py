@@ -201,7 +201,7 @@ def _short(value: object, most: int = 8) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k}: {_short(v)}" for k, v in value.items()) + "}"
     if isinstance(value, float | np.floating):
-        return f"{value:g}"
+        return f"{value:.12g}"
     if isinstance(value, timedelta) and not getattr(value, "nanoseconds", 0):
         return str(timedelta(value.days, value.seconds, value.microseconds))  # pandas' as Python's
     return time_text(value) if isinstance(value, datetime) else str(value)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusWarning, did_you_mean, nearest
+from cereus.errors import CereusWarning, did_you_mean, known_names, nearest
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 
@@ -63,7 +63,9 @@ def _of_missing(names: frozenset[str], types: frozenset[str]) -> tuple[str, ...]
     known = sorted(types)
     listed = ", ".join(_with_nearest(name, known) for name in missing[:MOST_LISTED])
     more = len(missing) - MOST_LISTED
-    return (f"no event has the types {listed}" + (f" and {more:,} more" if more > 0 else ""),)
+    text = f"no event has the types {listed}" + (f" and {more:,} more" if more > 0 else "")
+    near = any(nearest(name, known) is not None for name in missing[:MOST_LISTED])
+    return (text if near or not known else f"{text}; {known_names(known)}",)
 
 
 def _with_hint(name: str, types: Collection[str]) -> str:

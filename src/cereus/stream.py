@@ -119,6 +119,15 @@ class Stream:
                 hint=did_you_mean(self.time, names),
             )
 
+    def need_unit(self, otherwise: str = "") -> float:
+        """The microseconds in one unit of a time column that holds plain numbers."""
+        if self.unit is None:
+            raise CereusError(
+                f"the time column {self.time!r} holds plain numbers: seconds or milliseconds?",
+                hint=f'say Stream(time="{self.time}", unit="ms"){otherwise}',
+            )
+        return UNITS[self.unit]
+
     def need_columns(self, schema: pa.Schema) -> None:
         """Every column of the stream must be among those of the events."""
         named = {"type": self.type, "time": self.time, "stream": self.stream}

@@ -116,7 +116,8 @@ hint: write a timestamp as '2024-01-31 10:00:00'""",
     "flag = 1": """\
 cannot compare a boolean with a number
 1 | flag = 1
-    ^^^^^^^^""",
+    ^^^^^^^^
+hint: a boolean is a condition by itself; its values are true and false""",
     "flag < TRUE": """\
 booleans have no order for <
 1 | flag < TRUE

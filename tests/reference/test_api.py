@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from importlib import import_module
+from pkgutil import resolve_name
 from types import ModuleType
 
 import pytest
@@ -36,5 +36,4 @@ def test_every_error_is_on_the_page() -> None:
 
 @pytest.mark.parametrize("path", NAMED)
 def test_what_is_on_the_page_says_what_it_does(path: str) -> None:
-    module, _, name = path.rpartition(".")
-    assert inspect.getdoc(getattr(import_module(module), name))
+    assert inspect.getdoc(resolve_name(path))

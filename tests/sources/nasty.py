@@ -171,6 +171,18 @@ def described(root: Path) -> tuple[Files, Rows]:
     ]
 
 
+def decimal_comma(root: Path) -> tuple[Files, Rows]:
+    """Numbers with a comma before the decimals, and times in two formats in one column."""
+    text(root / "1.csv", "ts;type;price;n\n2025-03-03 09:30:00;A;1.234,50;1.000\n")
+    text(root / "2.csv", "ts;type;price;n\n03.03.2025 09:30:01;B;2,5;2\n"
+         "2025-03-03 09:30:02;B;;3\n")  # fmt: skip
+    return Files(root, delimiter=";", decimal=",", time_format="%d.%m.%Y %H:%M:%S"), [
+        {"ts": at(0), "type": "A", "price": 1234.5, "n": 1000},
+        {"ts": at(1), "type": "B", "price": 2.5, "n": 2},
+        {"ts": at(2), "type": "B", "price": None, "n": 3},
+    ]
+
+
 def as_text(root: Path) -> tuple[Files, Rows]:
     text(root / "1.csv", "ts,type\n1,A\n")
     return Files(root, infer=False), [{"ts": "1", "type": "A"}]
@@ -226,7 +238,8 @@ Nasty = Callable[[Path], tuple[Files, Rows]]
 NASTY: tuple[Nasty, ...] = (
     reordered, header_only, header_only_beside_others, partitions, parquet_partitions,
     decimal_late, decimal_in_another_file, parquet_of_different_types, text_times, nanoseconds,
-    kinds_of_text, described, as_text, tabs, multiline, compressed, compressed_json, pattern,
+    kinds_of_text, described, decimal_comma, as_text, tabs, multiline, compressed,
+    compressed_json, pattern,
     arrow_files, orc_files, with_a_byte_order_mark,
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from cereus.sources import texts as text_module
 from cereus.sources.blocks import arrow_owned
-from cereus.sources.texts import FEW, KINDS, LOCAL, UTC, TextKinds, converted
+from cereus.sources.texts import FEW, KINDS, LOCAL, PLAIN, UTC, Notation, TextKinds, converted
 from tests.volume import volume
 
 WORDS = ["1", "-7", "007", "+3", " 4", "9223372036854775807", "9223372036854775808", "0x1F",
@@ -70,9 +71,9 @@ def test_a_type_that_the_first_texts_rule_out_is_not_tried_on_all(
     refused: list[int] = []
     convert = text_module.converted
 
-    def counted(values: pa.ChunkedArray, kind: pa.DataType, time_format: str | None = None) -> Any:
+    def counted(values: pa.ChunkedArray, kind: pa.DataType, notation: Notation = PLAIN) -> Any:
         try:
-            return convert(values, kind, time_format)
+            return convert(values, kind, notation)
         except pa.ArrowInvalid:
             refused.append(len(values))
             raise
@@ -91,3 +92,37 @@ def test_what_arrow_parses_holds_nothing_of_python() -> None:
     reader = arrow_owned(block)
     assert sys.getrefcount(block) == references
     assert reader.read() == block
+
+
+FORMAT = Notation(time_format="%d/%m/%Y %H:%M")
+COMMA = Notation(decimal=",")
+
+
+def test_each_time_is_in_the_given_format_or_in_iso() -> None:
+    texts = ["2025-03-03 09:30:00", "03/03/2025 09:31", None]
+    for cut in range(len(texts)):
+        column = pa.chunked_array([texts[:cut], texts[cut:]], pa.string())
+        values = converted(column, LOCAL, FORMAT)
+        assert [None if t is None else t.minute for t in values.to_pylist()] == [30, 31, None]
+    with pytest.raises(pa.ArrowInvalid):
+        converted(pa.chunked_array([[*texts, "3.3.2025"]]), LOCAL, FORMAT)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1,5", "-2", "+,25"], [1.5, -2.0, 0.25]),
+        (["1.234,50", "1.234.567", " 7 "], [1234.5, 1234567.0, 7.0]),
+        (["1.234", "12"], [1234, 12]),
+        (["1.5", "2,5"], ["1.5", "2,5"]),
+        (["1,2,3"], ["1,2,3"]),
+        (["1.234.567.890.123.456.789.012", "1,5"], ["1.234.567.890.123.456.789.012", "1,5"]),
+        (["NaN", "1e3"], [math.nan, 1000.0]),
+    ],
+)
+def test_numbers_with_a_comma(texts: list[str], values: list[Any]) -> None:
+    kinds = TextKinds(KINDS, COMMA)
+    column = pa.chunked_array([pa.array(texts)])
+    kinds.see([("x", column)])
+    found = converted(column, kinds.kind("x", pa.null()), COMMA).to_pylist()
+    assert str(found) == str(values)

@@ -68,7 +68,7 @@ def test_what_only_spark_reaches_is_read_alike(
 
 
 def _options(files: Files) -> dict[str, object]:
-    names = ("types", "header", "delimiter", "nulls", "infer", "time_format")
+    names = ("types", "header", "delimiter", "nulls", "infer", "time_format", "decimal")
     return {name: getattr(files, name) for name in names}
 
 

@@ -78,6 +78,7 @@ class ReadOptions:
     null: opt.Nulls = None
     multiline: opt.Multiline = False
     time_format: opt.TimeFormat = None
+    decimal: opt.Decimal = None
     compression: opt.Compression = None
 
     @property
@@ -91,6 +92,7 @@ class ReadOptions:
             "nulls": self.null,
             "multiline": self.multiline,
             "time_format": self.time_format,
+            "decimal": self.decimal,
             "compression": self.compression,
         }
         typed = {name: value for name, value in given.items() if value}

@@ -221,6 +221,16 @@ TimeFormat = Annotated[
         show_default=False,
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="SIGN",
+        help="The sign before decimals, if it is a comma: --decimal , reads 1.234,50.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
 Compression = Annotated[
     str | None,
     typer.Option(

@@ -51,13 +51,15 @@ OPTIONS: dict[str, About] = {
     **{name: About.LANGUAGE for dialect in names() for name in options_of(dialect)},
     **dict.fromkeys(("type", "time", "keys", "stream", "unit", "where"), About.STREAM),
     **dict.fromkeys(
-        ("types", "nulls", "delimiter", "format", "multiline", "time_format"), About.FILES
+        ("types", "nulls", "delimiter", "format", "multiline", "time_format", "decimal"),
+        About.FILES,
     ),
     **{each.name: About.LIMIT for each in fields(Limits) if each.name != "shed"},
     "params": About.PARAMETER,
     "dialect": About.DIALECT,
     "on_change": About.CHANGE,
     "sort": About.ORDER,
+    "order": About.ORDER,
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
+from typing import TypeGuard
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -108,6 +109,28 @@ def _as_timestamp(node: ex.Expression) -> ex.Expression:
         value = literals.timestamp(node.value)
         return node if value is None else ex.Literal(value, span=node.span)
     return node
+
+
+OTHER_NAMES = {
+    **dict.fromkeys(("mean", "average"), "write avg(b.x)"),
+    "median": "write percentile(b.x, 0.5)",
+    **dict.fromkeys(("std", "stdev", "stddev_samp"), "write stddev(b.x)"),
+    **dict.fromkeys(("quantile", "percentile_cont"), "write percentile(b.x, 0.95)"),
+    **dict.fromkeys(("len", "char_length"), "write length(x) for a text, count(b) for events"),
+    **dict.fromkeys(("ifnull", "nvl", "fillna"), "write coalesce(x, y)"),
+    **dict.fromkeys(("isnull", "isna"), "write x IS NULL"),
+    **dict.fromkeys(
+        ("datediff", "date_diff", "timestampdiff", "timediff"),
+        "subtract the times: b.ts - a.ts < 5 minutes",
+    ),
+    **dict.fromkeys(("unix_timestamp", "timestamp"), "write epoch(t) for the seconds of a time"),
+    **dict.fromkeys(("lag", "previous"), "write prev(b.x) in CEQL, PREV(x) in MATCH_RECOGNIZE"),
+    **dict.fromkeys(("iif", "iff"), "write if(c, x, y)"),
+    **dict.fromkeys(("lcase", "casefold"), "write lower(x)"),
+    **dict.fromkeys(("instr", "strpos", "position"), "write contains(x, 'text')"),
+    **dict.fromkeys(("now", "current_timestamp"), "give the time as a parameter: ts > :now"),
+}
+"""Functions by the names that they have elsewhere, and what to write."""
 
 
 class _Checker:
@@ -271,7 +294,7 @@ class _Checker:
             raise UnknownNameError(
                 f"unknown function {name!r}",
                 span=node.span,
-                hint=nearest(name, [*FUNCTIONS, *AGGREGATES]),
+                hint=OTHER_NAMES.get(name) or nearest(name, [*FUNCTIONS, *AGGREGATES]),
             )
         _check_arity(node, name, function, len(arguments))
         last = function.parameters[-1]
@@ -370,10 +393,17 @@ def _check_regex(pattern: str, node: ex.Expression) -> None:
 def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:
     if kinds == {Kind.TIMESTAMP, Kind.STRING}:
         return "write a timestamp as '2024-01-31 10:00:00'"
+    number = next((each for each in (left, right) if _is_number(each)), None)
+    if kinds == {Kind.TIMESTAMP, Kind.NUMBER} and number is not None:
+        return "write a timestamp as '2024-01-31 10:00:00', or compare epoch(t), its seconds"
+    if kinds == {Kind.INTERVAL, Kind.NUMBER} and number is not None:
+        return f"write a length of time, as {number.value} seconds"
     if kinds == {Kind.NUMBER, Kind.INTERVAL}:
         return (
             "lengths of time go with timestamps; of a column of numbers write how many, in its unit"
         )
+    if kinds == {Kind.BOOLEAN, Kind.STRING} or kinds == {Kind.BOOLEAN, Kind.NUMBER}:
+        return "a boolean is a condition by itself; its values are true and false"
     if kinds == {Kind.NUMBER, Kind.STRING}:
         for side in (left, right):
             if isinstance(side, ex.Literal) and isinstance(side.value, str):
@@ -381,6 +411,10 @@ def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]
             if isinstance(side, ex.Literal):
                 return f"write '{side.value}' in quotes, or {_as_number(left, right)}"
     return None
+
+
+def _is_number(node: ex.Expression) -> TypeGuard[ex.Literal]:
+    return isinstance(node, ex.Literal) and literal_kind(node.value).family is Kind.NUMBER
 
 
 def _as_number(*sides: ex.Expression) -> str:

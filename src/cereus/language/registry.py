@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -121,10 +122,17 @@ def _check_options(chosen: Language, options: Options) -> None:
         option = chosen.option(name)
         if option is None:
             known = [option.name for option in chosen.options]
-            hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
+            hint = _of_stream(name, value) or did_you_mean(name, known)
+            hint = hint or f"{chosen.name} has no options of its own"
             raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
         if value is not None:
             _check_kind(option, value)
+
+
+def _of_stream(name: str, value: Any) -> str | None:
+    """`compile(text, time="ts")`: the columns are named by a Stream."""
+    names = [each.name for each in fields(Stream)]
+    return f"write stream=cereus.Stream({name}={value!r})" if name in names else None
 
 
 def _check_kind(option: Option, value: Any) -> None:

@@ -10,6 +10,7 @@ from cereus.expr.check import check
 from cereus.expr.tree import Attribute, Expression
 from cereus.expr.types import Kind, column_type
 from cereus.stream import Stream
+from cereus.syntax.literals import quote_name
 from cereus.syntax.parsing import located
 from cereus.syntax.tree import Node
 
@@ -29,6 +30,12 @@ def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
         check_value(each.value, schema, query.text)
     for total in query.totals:
         check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
+
+
+def _column_alone(path: tuple[str, ...], known: list[str], what: str) -> str | None:
+    """`PARTITION BY a.user`: a key is a column of all events, not an attribute of a variable."""
+    keyed = "PARTITION" in what and path[-1] in known
+    return f"write the column alone: PARTITION BY {quote_name(path[-1])}" if keyed else None
 
 
 def check_value(value: Expression, schema: pa.Schema, text: str | None) -> None:
@@ -59,7 +66,7 @@ def _require(
                 f"{what} {'.'.join(path)!r} is not in the events",
                 text=query.text if node is not None else None,
                 span=node.span if node is not None else None,
-                hint=did_you_mean(step, known),
+                hint=_column_alone(path, known, what) or did_you_mean(step, known),
             )
         kind = schema.field(step).type if kind is None else kind.field(step).type
         known = [f.name for f in kind] if pa.types.is_struct(kind) else []

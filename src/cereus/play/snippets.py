@@ -23,6 +23,7 @@ FLAGS = {
     "multiline": "--multiline",
     "infer": "--as-text",
     "time_format": "--time-format",
+    "decimal": "--decimal",
     "compression": "--compression",
 }
 """The arguments of `Files` on the command line."""

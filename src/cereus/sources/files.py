@@ -12,6 +12,7 @@ import pyarrow as pa
 from cereus.column_types import named_type
 from cereus.errors import CereusError, did_you_mean, switch
 from cereus.sources.formats import COMPRESSIONS, FORMATS
+from cereus.sources.texts import Notation
 
 STANDARD_INPUT = "-"
 
@@ -30,6 +31,7 @@ class Files:
     multiline    of CSV: quoted texts may have line ends
     infer        of CSV and JSON: the types of texts are inferred, from all files; False: texts
     time_format  how times are written, as of strptime, beside ISO 8601: "%d.%m.%Y %H:%M"
+    decimal      of CSV and JSON: the sign before decimals, "." or ","; 1.234,50 is a number then
     compression  "gzip", "zstd", "bz2" or "none"; if not given, by the suffix
     """
 
@@ -43,6 +45,7 @@ class Files:
     multiline: bool = False
     infer: bool = True
     time_format: str | None = None
+    decimal: str = "."
     compression: str | None = None
 
     def __init__(
@@ -58,6 +61,7 @@ class Files:
         multiline: bool = False,
         infer: bool = True,
         time_format: str | None = None,
+        decimal: str = ".",
         compression: str | None = None,
     ) -> None:
         values = {
@@ -71,10 +75,16 @@ class Files:
             "multiline": switch("multiline", multiline),
             "infer": switch("infer", infer),
             "time_format": _time_format(time_format),
+            "decimal": _decimal(decimal),
             "compression": _one_of(compression, COMPRESSIONS, "compression"),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def notation(self) -> Notation:
+        """How its texts write times and numbers."""
+        return Notation(self.time_format, self.decimal)
 
     def given_type(self, column: str) -> pa.DataType | None:
         """The type of a column that is not to be inferred."""
@@ -129,7 +139,20 @@ def _names(names: Iterable[str]) -> tuple[str, ...]:
 def _time_format(format: str | None) -> str | None:
     if format is not None and not isinstance(format, str):
         raise CereusError("time_format= is a text", hint='write time_format="%d.%m.%Y %H:%M"')
+    if format is not None and "%" not in format:
+        raise CereusError(
+            f"{format!r} names no part of a time",
+            hint='write it as of strptime: time_format="%d.%m.%Y %H:%M"',
+        )
     return format
+
+
+def _decimal(sign: str) -> str:
+    if sign not in (".", ","):
+        raise CereusError(
+            f"decimals cannot be written after {sign!r}", hint='write decimal="," or leave it out'
+        )
+    return sign
 
 
 def _delimiter(delimiter: str | None) -> str | None:

@@ -193,7 +193,7 @@ class Scan:
                 column = pa.chunked_array([[values[field.name]] * table.num_rows], pa.string())
             stays = field.name in coded and field.type == pa.string() and column.type == CODED
             if column.type != field.type and not stays:
-                column = column_of_type(column, field.type, field.name, self.files.time_format)
+                column = column_of_type(column, field.type, field.name, self.files.notation)
             columns.append(column)
         kinds = zip(wanted, columns, strict=True)
         fields = [field.with_type(column.type) for field, column in kinds]
@@ -210,7 +210,7 @@ def _likeness(part: KnownFile) -> tuple[object, ...]:
 def scan(files: Files) -> Scan:
     """Find files, their columns, and the types of these."""
     listed, kind = places(files)
-    kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.time_format)
+    kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.notation)
     parts = tuple(KnownFile(place, _raw_schema(files, kind, place, kinds)) for place in listed)
     typed = [(part.place.name, _typed(files, kind, part.raw, kinds)) for part in parts]
     schema = joined_schema([*typed, *_partition_schema(files, listed)])

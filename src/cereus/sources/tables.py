@@ -44,7 +44,8 @@ def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
         return supported_table(_table(data, schema))
     except WRONG as error:
         reason = shortened(_first_line(error))
-        raise _wrong_value(data, schema) or DataError(f"cannot read the events: {reason}") from None
+        wrong = _wrong_value(data, schema) or _mixed_column(data)
+        raise wrong or DataError(f"cannot read the events: {reason}") from None
 
 
 def _wrong_value(data: Any, schema: pa.Schema | None) -> DataError | None:
@@ -64,7 +65,21 @@ def _wrong_value(data: Any, schema: pa.Schema | None) -> DataError | None:
     return None
 
 
-def _unreadable(values: list[Any], kind: pa.DataType | None = None) -> str | None:
+def _mixed_column(data: Any) -> DataError | None:
+    """Of a frame: the first column of objects that have several types."""
+    if not _is_pandas(data):
+        return None
+    for name in data.columns:
+        if data[name].dtype == object and (reason := _unreadable(data[name])) is not None:
+            return DataError(
+                f"cannot read the events: in the column {str(name)!r}: {reason}",
+                hint="give all of its values one type: "
+                f'frame["{name}"].astype(str), or pandas.to_numeric(…, errors="coerce")',
+            )
+    return None
+
+
+def _unreadable(values: Any, kind: pa.DataType | None = None) -> str | None:
     try:
         pa.array(values, kind)
     except WRONG as error:
@@ -100,6 +115,11 @@ def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
         return pa.Table.from_pylist(data, schema=schema)
     if _is_lazy(data):
         data = data.collect()
+    if type(data).__module__.startswith("pyspark."):
+        raise DataError(
+            "cannot read the events: this is a DataFrame of Spark",
+            hint="match it on Spark with cereus.spark.match(frame, query), or give frame.toArrow()",
+        )
     if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return pa.table(data)
     if hasattr(data, "__arrow_c_array__"):
@@ -133,13 +153,21 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _of_pandas(data: Any) -> pa.Table:
-    """A frame as a table; an index with a name is a column as well. A column of objects must have
-    one type."""
+    """A frame as a table; an index with a name, or of times, is a column as well. A column of
+    objects must have one type."""
+    if _is_unnamed_time(data.index):
+        data = data.rename_axis("index")
     if any(name is not None for name in data.index.names):
         data = data.reset_index() if not _repeats(data) else data
     names = [str(name) for name in data.columns]
     refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
     return pa.Table.from_pandas(data, preserve_index=False)
+
+
+def _is_unnamed_time(index: Any) -> bool:
+    """Whether an index without a name has the times of the rows; its column is called "index", as
+    `reset_index` calls it."""
+    return list(index.names) == [None] and str(index.dtype).startswith("datetime64")
 
 
 def _repeats(data: Any) -> bool:

@@ -23,23 +23,41 @@ TIMES = (pa.date32(), LOCAL, UTC)
 KINDS = (*NUMBERS, *TIMES)
 """The types that texts may have, the narrowest first; a text that fits none of them stays text. A
 whole number can be a decimal, and a date a time, so the later types serve for mixed values."""
+NUMERIC = (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL)
 FEW = 16
 LONG = 19
 LONG_NUMBER = rf"^[+-]?\d{{{LONG},}}$"
 """Whole numbers beyond 64 bits stay text: as decimals they would lose digits."""
 HEXADECIMAL = "x"
+GROUPED = r"^\s*[+-]?\d{1,3}(\.\d{3})+(,\d*)?\s*$"
+"""A number whose thousands are separated by points, because its decimals come after a comma."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the texts of files write times and numbers.
+
+    time_format  one more way in which times are written, beside ISO 8601
+    decimal      the sign before the decimals of a number: a point or a comma
+    """
+
+    time_format: str | None = None
+    decimal: str = "."
+
+
+PLAIN = Notation()
 
 
 @dataclass
 class TextKinds:
     """The types that columns of texts can have, as far as they have been read.
 
-    considered   the types that a text may become
-    time_format  one more way in which times are written
+    considered  the types that a text may become
+    notation    how their values are written
     """
 
     considered: tuple[pa.DataType, ...]
-    time_format: str | None = None
+    notation: Notation = PLAIN
     possible: dict[str, tuple[pa.DataType, ...]] = field(default_factory=dict)
     filled: set[str] = field(default_factory=set)
     """The columns that have a value somewhere."""
@@ -59,7 +77,7 @@ class TextKinds:
         integers = False
         for kind in kinds:
             if integers and pa.types.is_floating(kind):
-                passes = not _has_long_numbers(texts)
+                passes = not _has_long_numbers(_with_points(texts, kind, self.notation))
             else:
                 passes = self.can_be(texts, kind)
             integers = integers or (passes and pa.types.is_integer(kind))
@@ -72,12 +90,13 @@ class TextKinds:
         if len(texts) > FEW and not self.can_be(texts.drop_null().slice(0, FEW), kind):
             return False
         try:
-            converted(texts, kind, self.time_format)
+            converted(texts, kind, self.notation)
         except pa.ArrowInvalid:
             return False
         if pa.types.is_integer(kind):
             return not _any(pc.match_substring(texts, HEXADECIMAL))
-        return not (pa.types.is_floating(kind) and _has_long_numbers(texts))
+        numbers = _with_points(texts, kind, self.notation)
+        return not (pa.types.is_floating(kind) and _has_long_numbers(numbers))
 
     def kind(self, name: str, empty: pa.DataType) -> pa.DataType:
         """The type of a column; `empty` if it has no value at all."""
@@ -97,16 +116,37 @@ def _any(flags: pa.ChunkedArray) -> bool:
 
 
 def converted(
-    texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None = None
+    texts: pa.ChunkedArray, kind: pa.DataType, notation: Notation = PLAIN
 ) -> pa.ChunkedArray:
     """Texts as values of a type. `ArrowInvalid` names the first that does not fit."""
     if pa.types.is_null(kind):  # inferred for a column without values
         return pa.chunked_array([pa.nulls(len(texts))])
-    if pa.types.is_timestamp(kind) and time_format is not None:
-        try:
-            return pc.strptime(texts, format=time_format, unit=kind.unit).cast(kind)
-        except pa.ArrowInvalid:
-            pass  # then it is ISO 8601
+    if pa.types.is_timestamp(kind) and notation.time_format is not None:
+        return _times(texts, kind, notation.time_format)
+    texts = _with_points(texts, kind, notation)
+    return _cast(texts, kind)
+
+
+def _times(texts: pa.ChunkedArray, kind: pa.DataType, time_format: str) -> pa.ChunkedArray:
+    """Times that are written in the given format or in ISO 8601, each text on its own."""
+    times = pc.strptime(texts, format=time_format, unit=kind.unit, error_is_null=True).cast(kind)
+    others = pc.if_else(pc.is_null(times), texts, pa.scalar(None, texts.type))
+    if others.null_count == len(others):
+        return times
+    return pc.coalesce(times, _cast(others, kind))
+
+
+def _with_points(texts: pa.ChunkedArray, kind: pa.DataType, notation: Notation) -> pa.ChunkedArray:
+    """Texts for numbers with a point before the decimals, and without signs between thousands. A
+    text with a point elsewhere is no number any more."""
+    if notation.decimal == "." or kind_of(kind) not in NUMERIC:
+        return texts
+    together = pc.replace_substring(texts, ".", "")
+    bare = pc.if_else(pc.match_substring_regex(texts, GROUPED), together, texts)
+    return pc.replace_substring(pc.replace_substring(bare, ".", "_"), ",", ".")
+
+
+def _cast(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     try:
         return texts.cast(kind)
     except pa.ArrowInvalid:
@@ -117,21 +157,21 @@ def _leniently(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """The values, ignoring blanks around them and a plus before them; a time with a zone, where one
     without is needed, is taken in UTC."""
     bare = pc.utf8_trim_whitespace(texts)
-    if kind_of(kind) in (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL):
+    if kind_of(kind) in NUMERIC:
         bare = pc.replace_substring_regex(bare, r"^\+(\d|\.)", r"\1")
     return bare.cast(kind)
 
 
 def column_of_type(
-    column: pa.ChunkedArray, kind: pa.DataType, name: str, time_format: str | None
+    column: pa.ChunkedArray, kind: pa.DataType, name: str, notation: Notation
 ) -> pa.ChunkedArray:
     """A column in a given type; a value that does not fit is an error that shows it."""
     try:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            return _given(column, kind, time_format)
+            return _given(column, kind, notation)
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        wrong = _first_wrong(column, kind, time_format)
+        wrong = _first_wrong(column, kind, notation)
         reason = str(error).splitlines()[0] if wrong is None else f"{shortened(wrong)!r} is not one"
         raise DataError(
             f"the column {name!r} cannot be read as {kind}: {reason}",
@@ -139,7 +179,7 @@ def column_of_type(
         ) from None
 
 
-def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> str | None:
+def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType, notation: Notation) -> str | None:
     """The first text that cannot be read as the type. The error of Arrow may name another one: it
     tries several ways to read a column, and names what failed in the last."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
@@ -147,7 +187,7 @@ def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType, time_format: str | 
 
     def fails(count: int) -> bool:
         try:
-            _given(column.slice(0, count), kind, time_format)
+            _given(column.slice(0, count), kind, notation)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return True
         return False
@@ -167,17 +207,19 @@ def _other_way(wrong: str | None, kind: pa.DataType) -> str:
     """A hint besides the type of the column."""
     nulls = wrong is not None and len(wrong) < 10 and not re.search(r"[\s\"]", wrong)
     null = f', or let it stand for NULL: nulls=["{wrong}"]' if nulls else ""
+    if kind_of(kind) in NUMERIC and wrong and re.fullmatch(r"[+-]?[\d.]*,\d+", wrong):
+        return ', or say how decimals are written: decimal=","'
     if pa.types.is_timestamp(kind) and wrong:
         return ', or say how times are written: time_format="%d.%m.%Y %H:%M:%S"' + null
     return null
 
 
-def _given(texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> pa.ChunkedArray:
+def _given(texts: pa.ChunkedArray, kind: pa.DataType, notation: Notation) -> pa.ChunkedArray:
     """Times that have a zone are read with it, whether their type has one or not."""
     try:
-        return converted(texts, kind, time_format)
+        return converted(texts, kind, notation)
     except pa.ArrowInvalid:
         if not pa.types.is_timestamp(kind):
             raise
         other = pa.timestamp(kind.unit, "UTC" if kind.tz is None else None)
-        return converted(texts, other, time_format).cast(kind)
+        return converted(texts, other, notation).cast(kind)

@@ -26,7 +26,6 @@ from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
 from cereus.spark.batch.skew import LongKeys
 from cereus.spark.expr.typed import TypedColumn, attribute, micros
-from cereus.stream import UNITS
 
 SLICE, IN_HOME, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
 WINDOWS = 8
@@ -135,8 +134,7 @@ def _window(plan: Plan, schema: StructType) -> tuple[TypedColumn, int | float]:
 def _in_units(microseconds: int, measure: TypedColumn, plan: Plan) -> int | float:
     if measure.kind is Kind.TIMESTAMP:
         return microseconds
-    assert plan.stream.unit is not None
-    return _rounded(microseconds / UNITS[plan.stream.unit], measure)
+    return _rounded(microseconds / plan.stream.need_unit(), measure)
 
 
 def _rounded(size: float, measure: TypedColumn) -> int | float:

@@ -1,67 +1,23 @@
-"""Errors and hints for a text that does not follow the grammar.
+"""Errors for a text that does not follow the grammar.
 
 The parser knows which terminals it could have taken; here they become words that the person
-knows, and the commonest mistakes become hints.
+knows. `hints` has the commonest mistakes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from lark import Token
-
-from cereus.errors import QuerySyntaxError, Span, distance
-from cereus.syntax.literals import RESERVED
+from cereus.errors import QuerySyntaxError
+from cereus.syntax.hints import FIRST, HINTS
+from cereus.syntax.trouble import CLOSING, HintRule, Trouble
 
 LONGEST_WORD = 80
 """The most letters of a word that an error repeats."""
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """Where a parse stopped: `unexpected` is None at the end of the text, `before` are the tokens
-    so far, `accepted` the terminals that could have come next."""
-
-    text: str
-    span: Span
-    unexpected: str | None
-    before: tuple[Token, ...]
-    accepted: frozenset[str]
-
-    @property
-    def previous(self) -> str:
-        """The terminal just before the trouble."""
-        return plain_terminal(self.before[-1].type) if self.before else ""
-
-    @property
-    def rest(self) -> str:
-        return self.text[self.span[0] :]
-
-    def unclosed(self) -> Token | None:
-        """The innermost bracket that was opened and not closed."""
-        open_brackets: list[Token] = []
-        for token in self.before:
-            if token in CLOSING:
-                open_brackets.append(token)
-            elif token in CLOSING.values() and open_brackets:
-                open_brackets.pop()
-        return open_brackets[-1] if open_brackets else None
-
-
-def plain_terminal(name: str) -> str:
-    """The name of a terminal without the prefix that lark gives to imported ones."""
-    return name.replace("expr__grammar__", "")
-
-
-HintRule = Callable[[Trouble], str | None]
 InWords = Callable[[frozenset[str]], str]
 """A function that says in words what can come next, given the accepted terminals."""
-CONTINUING = frozenset(("AND", "OR", "THEN", "ELSE", "FILTER", "UNLESS", "WITHIN"))
-"""Keywords that may follow a finished condition."""
-CLOSING = {"(": ")", "[": "]", "{": "}"}
-
 GROUPS: tuple[tuple[str, str, str], ...] = (
     # the terminals needed, the others that they cover, and the words for them
     (
@@ -71,15 +27,15 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     ),
     ("NAME LPAR STAR _NOT", "QUOTED LSQB", "an event type, '(' or NOT"),
     ("_WHERE COMMA NAME", "QUOTED STAR LPAR GREATER LSQB", "',', WHERE"),
-    ("NAME STAR", "QUOTED", "'*' or the variables to select"),
-    ("NAME", "QUOTED", "a name"),
-    # of the terminals that may follow a name, only those are named that a person would write there
+    # of the terminals that may follow a value, only those are named that a person would write there
     (
         "COMPARE",
         "GREATER _IN _LIKE _ILIKE _REGEXP _BETWEEN _IS _NOT LPAR LSQB DOT STRING NUMBER",
         "a comparison",
     ),
-    ("PLUS MINUS", "STAR SLASH PERCENT CONCAT", "an arithmetic operator"),
+    ("PLUS MINUS", "STAR SLASH PERCENT CONCAT NAME QUOTED", "an arithmetic operator"),
+    ("NAME STAR", "QUOTED", "a name or '*'"),
+    ("NAME", "QUOTED", "a name"),
     (
         "SEMICOLON COLON",
         "PLUS COLON_PLUS QMARK LBRACE COLON_BRACE _WITHOUT _UNTIL "
@@ -217,76 +173,3 @@ def _broken_bracket(trouble: Trouble) -> QuerySyntaxError | None:
 
 def _takes_closer(closer: str, accepted: frozenset[str]) -> bool:
     return {")": "RPAR", "]": "RSQB", "}": "RBRACE"}[closer] in accepted
-
-
-# ---------------------------------------------------------------- hints that fit every language
-
-
-def keyword_as_attribute(trouble: Trouble) -> str | None:
-    """`b[1].from`"""
-    return keyword_as_name(trouble) if trouble.previous == "DOT" else None
-
-
-def misspelt_keyword(trouble: Trouble) -> str | None:
-    """`SELECT * form S`"""
-    word = (trouble.unexpected or "").upper()
-    keywords = {name[1:] for name in map(plain_terminal, trouble.accepted) if name[:1] == "_"}
-    slips = {each for each in keywords if distance(word, each) == 1}
-    return f"did you mean {min(slips)}?" if len(word) > 3 and slips else None
-
-
-def missing_value(trouble: Trouble) -> str | None:
-    if not _compares(trouble) or "NUMBER" not in trouble.accepted:
-        return None
-    return f"write what to compare with after {trouble.before[-1]}"
-
-
-def _compares(trouble: Trouble) -> bool:
-    return trouble.previous in ("COMPARE", "GREATER")
-
-
-def chained_comparison(trouble: Trouble) -> str | None:
-    chained = trouble.unexpected in {"<", "<=", ">", ">=", "=", "=="} and "_AND" in trouble.accepted
-    if chained and any(plain_terminal(token.type) == "CONCAT" for token in trouble.before):
-        return "|| joins texts: between conditions write OR"
-    return "compare twice: a < b AND b < c" if chained else None
-
-
-def programmers_operator(trouble: Trouble) -> str | None:
-    for sign, word in (("&&", "AND"), ("||", "OR"), ("!", "NOT")):
-        if trouble.rest.startswith(sign):
-            return f"write {word}"
-    return None
-
-
-def keyword_as_name(trouble: Trouble) -> str | None:
-    word = trouble.unexpected or ""
-    if word.upper() not in RESERVED or "NAME" not in trouble.accepted:
-        return None
-    if _compares(trouble) and word.upper() in CONTINUING:
-        return None
-    return f'{word} is a keyword; write "{word}" to use it as a name'
-
-
-def odd_quotes(trouble: Trouble) -> str | None:
-    odd = trouble.text.count("'") % 2
-    return "a string before this may not be closed: quotes come in pairs" if odd else None
-
-
-def misplaced_parameter(trouble: Trouble) -> str | None:
-    """`FROM :stream`"""
-    if re.match(r":[^\W\d]", trouble.rest) is None:
-        return None
-    return "a parameter stands for a value, not for a name, a type or a keyword"
-
-
-FIRST: tuple[HintRule, ...] = (keyword_as_attribute, misspelt_keyword)
-"""These hints are better than those of a language."""
-HINTS: tuple[HintRule, ...] = (
-    odd_quotes,
-    keyword_as_name,
-    missing_value,
-    chained_comparison,
-    programmers_operator,
-    misplaced_parameter,
-)

@@ -35,6 +35,7 @@ _UNEVEN = {
     "quarter": "quarters differ in length: write 90 days",
     "year": "years differ in length: write 365 days",
 }
+_COUNTED = ("event", "row", "record", "step")
 _MICROSECONDS = {alias: size for name, size, aliases in UNITS for alias in (name, *aliases)}
 _LARGEST = 2**63 - 1
 _AMOUNT = re.compile(r"\s*+([+-]?[\d.]++)\s*+([^\W\d]++)\s*+")
@@ -115,7 +116,7 @@ def _scaled(amount: str, unit: str, span: Span) -> Decimal:
     size = _MICROSECONDS.get(unit.lower())
     if size is None:
         known = [name for name, _, _ in UNITS]
-        hint = _UNEVEN.get(unit.lower().removesuffix("s")) or did_you_mean(unit, known)
+        hint = _other_unit(amount, unit) or did_you_mean(unit, known)
         raise QuerySyntaxError(
             f"unknown unit of time {shortened(repr(unit))}", span=span, hint=hint
         )
@@ -123,6 +124,15 @@ def _scaled(amount: str, unit: str, span: Span) -> Decimal:
         return Decimal(amount) * size
     except InvalidOperation:
         raise QuerySyntaxError(f"{shortened(repr(amount))} is not a number", span=span) from None
+
+
+def _other_unit(amount: str, unit: str) -> str | None:
+    """A hint for what is no unit of time: `3 months`, `10 rows`, `1_000`."""
+    digits = re.fullmatch(r"(_\d+)+", unit)
+    if digits is not None:
+        return f"write {amount}{unit.replace('_', '')}"
+    word = unit.lower().removesuffix("s")
+    return f"write WITHIN {amount} EVENTS" if word in _COUNTED else _UNEVEN.get(word)
 
 
 def split_duration(text: str) -> list[tuple[str, str]] | None:

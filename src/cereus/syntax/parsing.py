@@ -18,8 +18,9 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from cereus.errors import LimitError, QueryError, QuerySyntaxError, not_utf8
 from cereus.syntax.building import TreeBuilder
-from cereus.syntax.errors import HintRule, InWords, Trouble, plain_terminal, syntax_error
+from cereus.syntax.errors import InWords, syntax_error
 from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list, refuse_surrogates
+from cereus.syntax.trouble import HintRule, Trouble, plain_terminal
 
 TOO_DEEP = "this text is nested too deeply"
 MOST_TOKENS = 30_000

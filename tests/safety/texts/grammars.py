@@ -15,8 +15,8 @@ from random import Random
 from lark import Lark
 from lark.grammar import Symbol
 
-from cereus.syntax.errors import plain_terminal
 from cereus.syntax.parsing import lark_of
+from cereus.syntax.trouble import plain_terminal
 
 STARTS = {
     "algebra": "expression",

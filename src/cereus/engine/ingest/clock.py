@@ -14,7 +14,7 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.memory import empty
 from cereus.errors import CereusError, DataError, RefusedError, did_you_mean
 from cereus.expr.paths import column_at, type_at
-from cereus.stream import UNITS, Stream, no_time
+from cereus.stream import Stream, no_time
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -275,13 +275,7 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
     if pa.types.is_date(kind) or pa.types.is_null(kind):  # null: nothing will be measured
         return microseconds
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        if stream.unit is None:
-            raise CereusError(
-                f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
-                hint=f'say Stream(time="{stream.time}", unit="ms"), '
-                f"or write WITHIN n [{stream.time}]",
-            )
-        length = microseconds / UNITS[stream.unit]
+        length = microseconds / stream.need_unit(f", or write WITHIN n [{stream.time}]")
         return length if pa.types.is_floating(kind) else int(length)
     raise CereusError(
         f"the time column {stream.time!r} has the type {kind}",

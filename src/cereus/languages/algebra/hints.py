@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cereus.syntax import errors as syntax_errors
-from cereus.syntax.errors import HintRule, Trouble, plain_terminal
+from cereus.syntax.trouble import HintRule, Trouble, plain_terminal
 
 OPERATORS = ("SEMICOLON", "PLUS", "MINUS", "_EITHER")
 

@@ -121,9 +121,6 @@ class TemporalRestriction(EventExpression):
             )
 
 
-Binary = Disjunction | Conjunction | Negation | Sequence
-
-
 def _remember_hash(kind: type[EventExpression]) -> None:
     """Compute the hash of a node once: rewriting looks expressions up all the time."""
     computed: Callable[[EventExpression], int] = kind.__hash__

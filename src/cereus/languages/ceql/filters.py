@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from cereus.errors import QuerySyntaxError, RefusedError, UnknownNameError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.syntax.literals import quote_string
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ def _split(node: ex.Attribute) -> ex.Attribute:
         raise UnknownNameError(
             f"{variable!r} names no variable's attribute",
             span=node.span,
-            hint=f"write a.{variable} or a[{variable} …], for a variable a of the pattern",
+            hint=f"write a.{variable} or a[{variable} …], for a variable a of the pattern; "
+            f"a string stands in single quotes: {quote_string(variable)}",
         )
     return replace(node, variable=variable, path=tuple(path))

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 
-from cereus.syntax.errors import HintRule, Trouble, plain_terminal
+from cereus.syntax.trouble import HintRule, Trouble, plain_terminal
 
 _SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
 COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">=", "≤", "≥", "≠")
+FOLLOWING = ("THEN", "FOLLOWED", "FOLLOWS", "BEFORE", "AFTER", "NEXT")
+"""What people write for ;"""
 SIGNS = re.compile(r"[-/.][\w./-]*")
-REPETITIONS = {
-    "*": "+ is one or more; for none as well write A{0,}",
+SIGNS_OF_THE_PAPER = {
+    "⊕": "write A:+ for a repetition without gaps",
+    "π": "write PROJECT[a, b](…)",
+    "φ": "write a pattern, as A ; B",
 }
+CLAUSES_OF_SQL = {
+    "GROUP BY": "for each value on its own write PARTITION BY",
+    "ORDER BY": 'matches come in the order in which they are found; order="time" sorts them',
+    "HAVING": "conditions on matches stand after FILTER: FILTER count(b) > 3",
+}
+CLAUSE_WORDS = ("WITHIN", "PARTITION", "CONSUME", "LIMIT", "RETURN")
 
 
 def missing_select(trouble: Trouble) -> str | None:
@@ -37,7 +47,12 @@ def missing_where(trouble: Trouble) -> str | None:
 def selected_attribute(trouble: Trouble) -> str | None:
     selecting = trouble.before[-1:] and not any(t.type == "_WHERE" for t in trouble.before)
     if trouble.unexpected == "." and selecting:
-        return f"attributes are selected in brackets: {trouble.before[-1]}[…]"
+        selected = trouble.before[-1]
+        attribute = (re.match(r"\.\s*(\w+)", trouble.rest) or [None, "…"])[1]
+        return (
+            f"attributes are selected in brackets, {selected}[{attribute}], or stand after RETURN: "
+            f"RETURN {selected}.{attribute}"
+        )
     return None
 
 
@@ -45,6 +60,11 @@ def arrow(trouble: Trouble) -> str | None:
     if trouble.rest.startswith(("->", "=>", "→")):
         return "write ; for «later» and : for «immediately after»"
     return None
+
+
+def signs_of_the_paper(trouble: Trouble) -> str | None:
+    """`A ⊕`, `π_a(A AS a ; B)`"""
+    return SIGNS_OF_THE_PAPER.get(trouble.rest[:1])
 
 
 def signs_in_a_type(trouble: Trouble) -> str | None:
@@ -69,9 +89,14 @@ def in_for_as(trouble: Trouble) -> str | None:
 
 
 def two_events(trouble: Trouble) -> str | None:
-    if trouble.unexpected and _after_event(trouble) and trouble.unexpected.isidentifier():
-        return "put ; (later) or : (immediately after) between two events, AS before a name"
-    return None
+    word = trouble.unexpected
+    if not word or not _after_event(trouble) or not word.isidentifier():
+        return None
+    hint = "put ; (later) or : (immediately after) between two events, AS before a name"
+    named = str(trouble.before[-2]).upper() == "AS"
+    if trouble.previous != "NAME" or named or word.upper() in FOLLOWING:
+        return hint
+    return f'{hint}; a type of several words stands in double quotes: "{trouble.before[-1]} {word}"'
 
 
 def comma(trouble: Trouble) -> str | None:
@@ -82,9 +107,15 @@ def comma(trouble: Trouble) -> str | None:
 
 def other_repetition(trouble: Trouble) -> str | None:
     """`SELL*`"""
-    if trouble.unexpected not in REPETITIONS or not _after_event(trouble):
+    if trouble.unexpected != "*" or not _after_event(trouble):
         return None
-    return REPETITIONS[trouble.unexpected]
+    return "+ is one or more; for none as well write A{0,}"
+
+
+def number_before_event(trouble: Trouble) -> str | None:
+    """`3 SELL`"""
+    number = (trouble.unexpected or "").isdigit() and {"STAR", "LPAR"} <= trouble.accepted
+    return f"how often stands after the event: A{{{trouble.unexpected}}}" if number else None
 
 
 def type_as_string(trouble: Trouble) -> str | None:
@@ -103,9 +134,50 @@ def bare_not(trouble: Trouble) -> str | None:
     return None
 
 
-def group_by(trouble: Trouble) -> str | None:
-    grouped = (trouble.unexpected or "").upper() == "GROUP"
-    return "for each value on its own write PARTITION BY" if grouped else None
+def not_between(trouble: Trouble) -> str | None:
+    """`A ; B NOT C`"""
+    word = re.match(r"NOT\s+(\w+)", trouble.rest, re.IGNORECASE)
+    if word is None or not _after_event(trouble):
+        return None
+    return (
+        f"write A ; B WITHOUT {word[1]} for none in between, NOT FOLLOWED BY {word[1]} WITHIN "
+        "5 minutes for none after"
+    )
+
+
+def clause_of_sql(trouble: Trouble) -> str | None:
+    """`ORDER BY ts`"""
+    words = " ".join(trouble.rest.upper().split()[:2])
+    return next((CLAUSES_OF_SQL[each] for each in CLAUSES_OF_SQL if words.startswith(each)), None)
+
+
+def filter_after_clause(trouble: Trouble) -> str | None:
+    """`WITHIN 5 minutes FILTER a.x > 3`"""
+    late = (trouble.unexpected or "").upper() == "FILTER" and _after_clause(trouble)
+    return "FILTER stands right after the pattern, before all other clauses" if late else None
+
+
+def _after_clause(trouble: Trouble) -> bool:
+    return any(str(token).upper() in CLAUSE_WORDS for token in trouble.before)
+
+
+def returned_values(trouble: Trouble) -> str | None:
+    """`RETURN *`, `RETURN a.*`, `RETURN a.x b.x`"""
+    types = [plain_terminal(token.type) for token in trouble.before]
+    if "_RETURN" not in types:
+        return None
+    if trouble.unexpected == "*" and types[-1] in ("_RETURN", "DOT"):
+        return "name the values: RETURN a.price, b.price; SELECT a, b has the events themselves"
+    separate = (trouble.unexpected or "").isidentifier() and "COMMA" in trouble.accepted
+    return "put a comma between two values, AS before a name" if separate else None
+
+
+def counted_star(trouble: Trouble) -> str | None:
+    """`FILTER count(*) > 3`, `count(b.*)`"""
+    before = [str(token).lower() for token in trouble.before]
+    if trouble.unexpected != "*" or "count" not in (before[-2:-1] + before[-4:-3]):
+        return None
+    return "count the events of a variable: count(b)"
 
 
 def clause_in_parentheses(trouble: Trouble) -> str | None:
@@ -138,21 +210,19 @@ def condition_for_pattern(trouble: Trouble) -> str | None:
     )
 
 
+def final_semicolon(trouble: Trouble) -> str | None:
+    """`… WITHIN 5 minutes;`, as SQL ends a statement, and `A ; WITHIN 5 minutes`."""
+    rest = trouble.rest.upper().split()
+    if trouble.unexpected == ";" and (rest == [";"] or (rest[1:2] and rest[1] in CLAUSE_WORDS)):
+        return "; joins two events: drop it here"
+    ended = trouble.unexpected is None or trouble.unexpected.upper() in (*CLAUSE_WORDS, "FILTER")
+    return "; joins two events: drop it here" if ended and trouble.previous == "SEMICOLON" else None
+
+
 def pattern_after_filter(trouble: Trouble) -> str | None:
     signs = {";", ":", ":+", "UNLESS", "ALL", "AS"}
     if (trouble.unexpected or "").upper() in signs and "_FILTER" in trouble.accepted:
         return "FILTER binds loosest: put the part with its FILTER in parentheses"
-    return None
-
-
-def trailing_semicolon(trouble: Trouble) -> str | None:
-    ended = trouble.unexpected is None or trouble.unexpected.upper() in {
-        "WITHIN",
-        "PARTITION",
-        "FILTER",
-    }
-    if ended and trouble.previous == "SEMICOLON":
-        return "; joins two events: drop it here"
     return None
 
 
@@ -172,21 +242,27 @@ HINTS: tuple[HintRule, ...] = (
     missing_selection,
     missing_stream,
     arrow,
+    signs_of_the_paper,
     selected_attribute,
     missing_where,
     signs_in_a_type,
     second_where,
     in_for_as,
-    group_by,
+    clause_of_sql,
+    filter_after_clause,
     clause_in_parentheses,
+    not_between,
     two_events,
     comma,
     other_repetition,
+    number_before_event,
     type_as_string,
     bare_not,
     condition_in_pattern,
     condition_for_pattern,
+    final_semicolon,
     pattern_after_filter,
-    trailing_semicolon,
+    returned_values,
+    counted_star,
     numbered_event,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cereus.syntax import errors as syntax_errors
-from cereus.syntax.errors import HintRule, Trouble
+from cereus.syntax.trouble import HintRule, Trouble
 
 WORDS = (
     ("SEMICOLON", "';' (then)"),

@@ -18,7 +18,6 @@ from cereus.languages.sase.places import (
 )
 from cereus.languages.sase.streams import check_streams
 
-Composite = sase.Series | sase.Record | sase.Records
 COMPOSITES = (sase.Series, sase.Record, sase.Records)
 ITERATED = (ClausePlace.EACH, ClausePlace.LATER)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cereus.languages.sase.tree import Strategy
-from cereus.syntax.errors import HintRule, Trouble
+from cereus.syntax.trouble import HintRule, Trouble
 
 _SHAPE = "PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > a.x WITHIN 1 hour RETURN a.x, count(b[])"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cereus.syntax import errors as syntax_errors
-from cereus.syntax.errors import HintRule, Trouble
+from cereus.syntax.trouble import HintRule, Trouble
 
 WORDS = (
     ("DOT", "an operator (. | & * + ? [1..w])"),
@@ -12,6 +12,16 @@ WORDS = (
     ("RPAR", "')'"),
     ("$END", "the end of the text"),
 )
+SIGNS = {
+    "⊤": "any event that is not marked is skip",
+    "·": "write . for the very next event",
+    "∙": "write . for the very next event",
+    "↓": "store an event with -> r: {SELL:} -> r",
+    "¬": "write ! for what an expression does not read",
+    "⊗": "skip marks no event, {…} marks one",
+    "•": "skip marks no event, {…} marks one",
+}
+"""Signs of the paper, and how they are written here."""
 
 
 def expected(accepted: frozenset[str]) -> str:
@@ -39,9 +49,16 @@ def braces_missing(trouble: Trouble) -> str | None:
     return None
 
 
+def signs_of_the_paper(trouble: Trouble) -> str | None:
+    """`⊤*`, `e · f`, `e ↓ r`"""
+    return SIGNS.get(trouble.rest[:1])
+
+
 def stores_an_event(trouble: Trouble) -> str | None:
     if trouble.rest.startswith("->"):
         return "-> stores the event of one {…} or skip{…}, so it stands right after it"
+    if trouble.previous == "MINUS" and trouble.unexpected == ">":  # {SELL: -> r}
+        return "-> stands after the braces: {SELL: price > 3} -> r"
     return None
 
 
@@ -51,4 +68,10 @@ def two_expressions(trouble: Trouble) -> str | None:
     return None
 
 
-RULES: tuple[HintRule, ...] = (others_sequence, braces_missing, stores_an_event, two_expressions)
+RULES: tuple[HintRule, ...] = (
+    signs_of_the_paper,
+    others_sequence,
+    braces_missing,
+    stores_an_event,
+    two_expressions,
+)

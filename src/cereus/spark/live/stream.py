@@ -33,7 +33,7 @@ from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
 from cereus.spark.worker import Matching
 from cereus.state.digest import digest_of
-from cereus.stream import UNITS, Stream
+from cereus.stream import Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -326,16 +326,11 @@ def _micros(time: TypedColumn, stream: Stream) -> Column:
             f"the time column {stream.time!r} is not a time",
             hint="a timestamp, a date or a number is needed; cast the column first",
         )
-    if stream.unit is None:
-        raise CereusError(
-            f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
-            hint=f'say Stream(time="{stream.time}", unit="ms")',
-        )
+    unit = stream.need_unit()
     if time.kind is Kind.INTEGER:
         number = time.column.cast("bigint")
-        unit = UNITS[stream.unit]
         return number * F.lit(int(unit)) if unit >= 1 else F.floor(number * F.lit(unit))
-    return F.floor(time.column.cast("double") * F.lit(float(UNITS[stream.unit]))).cast("bigint")
+    return F.floor(time.column.cast("double") * F.lit(float(unit))).cast("bigint")
 
 
 def _one_zero(path: Path, schema: st.StructType) -> Column:

@@ -52,6 +52,7 @@ class FileSource:
     multiline: bool = False
     infer: bool = True
     time_format: str | None = None
+    decimal: str = "."
     compression: str | None = None
     max_files: int | None = None
     options: Settings = field(default_factory=dict)
@@ -73,6 +74,7 @@ class FileSource:
             multiline=self.multiline,
             infer=self.infer,
             time_format=self.time_format,
+            decimal=self.decimal,
             compression=self.compression,
         )
 

@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
 from cereus.errors import CereusError, DataError
+from cereus.expr.types import kind_of
 from cereus.sources import Files
 from cereus.sources.formats import one_format, suffixes_of
-from cereus.sources.texts import KINDS, TIMES, TextKinds
+from cereus.sources.texts import GROUPED, KINDS, NUMERIC, TIMES, Notation, TextKinds
 from cereus.spark.files import CSV, located
 from cereus.spark.reading.types import spark_type
 from cereus.spark.relevance import quoted
@@ -66,7 +67,7 @@ def typed(rows: DataFrame, files: Files, kind: str) -> DataFrame:
         rows = rows.toDF(*files.header)
     texts = [f.name for f in rows.schema if isinstance(f.dataType, st.StringType)]
     open_ = [name for name in texts if files.infer and files.given_type(name) is None]
-    kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.time_format)
+    kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.notation)
     _see(rows.select(*(quoted((name,)) for name in open_)), kinds, files) if open_ else None
     columns = []
     for name in rows.columns:
@@ -84,10 +85,10 @@ def typed(rows: DataFrame, files: Files, kind: str) -> DataFrame:
 
 def _see(texts: DataFrame, kinds: TextKinds, files: Files) -> None:
     """Find which kinds the texts of all files can be, in the workers."""
-    considered, time_format, nulls = kinds.considered, kinds.time_format, files.nulls
+    considered, notation, nulls = kinds.considered, kinds.notation, files.nulls
 
     def seen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        here = TextKinds(considered, time_format)
+        here = TextKinds(considered, notation)
         for batch in batches:
             names = batch.schema.names
             here.see((n, _texts(c, nulls)) for n, c in zip(names, batch.columns, strict=True))
@@ -121,7 +122,7 @@ def value_of(text: Column, kind: pa.DataType, name: str, files: Files) -> Column
     text = F.when(~text.isin(*others), text) if others else text
     if pa.types.is_string(kind):
         return text
-    value = _value(text, kind, name, files.time_format)
+    value = _value(text, kind, name, files.notation)
     refused = F.raise_error(
         F.concat(
             F.lit(f"cereus.errors.DataError: the column {name!r} cannot be read as {kind}: '"),
@@ -134,7 +135,11 @@ def value_of(text: Column, kind: pa.DataType, name: str, files: Files) -> Column
     )
 
 
-def _value(text: Column, kind: pa.DataType, name: str, time_format: str | None) -> Column:
+def _value(text: Column, kind: pa.DataType, name: str, notation: Notation) -> Column:
+    time_format = notation.time_format
+    if notation.decimal == "," and kind_of(kind) in NUMERIC:
+        bare = F.when(text.rlike(GROUPED), F.replace(text, F.lit("."))).otherwise(text)
+        text = F.translate(bare, ".,", "_.")
     if not pa.types.is_timestamp(kind):
         return text.try_cast(spark_type(kind, name))
     time = text.try_cast("timestamp")

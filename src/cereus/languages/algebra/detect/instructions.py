@@ -28,7 +28,6 @@ from __future__ import annotations
 NEVER = -(2**63)
 NEVER_CELL, NOW_CELL, FIRST_REGISTER = 0, 1, 2
 NO_QUEUE = 0
-END_OF_ROWS = -1
 LONGEST = 2**62
 """Times and restrictions stay below this, so that their differences never overflow."""
 

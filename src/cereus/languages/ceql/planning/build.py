@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from cereus.automata.model import Automaton
 from cereus.automata.strategies import FirstEventsAutomaton, select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError
@@ -39,7 +42,7 @@ from cereus.languages.ceql.planning.timeouts import (
 )
 from cereus.languages.ceql.planning.unseen import with_single_rounds
 from cereus.plan.checking import check_clauses
-from cereus.plan.lowered import with_tests
+from cereus.plan.lowered import Lowered, with_tests
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
@@ -64,42 +67,24 @@ def build(
     `correlated`, events that must not occur may occur if they are compared with other events. With
     `keys`, equalities over all variables split the stream."""
     query = desugared(query)
-    _check_streams(query, stream)
-    _check_count(query)
-    _check_unfollowed(query, stream)
-    check_timeouts(query)
+    _check(query, stream)
     if schema is not None:
         query = _checked(query, stream, schema)
     window, query = query.window, with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
-    formula = with_single_rounds(query, rewrite(keyed.formula, rules))
-    strict = query.strategy is Strategy.STRICT and any(choices(formula))
-    if strict:  # a match that it refuses still beats others
-        formula = cel.Select(Strategy.STRICT, formula)
     facts = _facts(query)
-    why_values = max_refusal(query, query.formula)
-    if query.skip is not None:
-        why_values = SKIPPED
-    largest = query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
-    grows = largest and query.skip is None and not query.timeouts
+    streams = _streams(query, stream)
+    choice = _choice(query, facts)
     lower = partial(
         lowered,
-        streams=_streams(query, stream),
+        streams=streams,
         schema=schema,
         stream=stream,
-        why_values=why_values,
         correlated=correlated,
-        chooses=not query.timeouts,
-        largest=largest,
-        grows=grows,
+        **choice._asdict(),
     )
-    made = lower(formula)
-    # a filter of a part may forget values that a growing run still needs
-    if grows and not (made.grows or made.nests):
-        local = rewrite(keyed.formula, tuple(rule for rule in rules if rule is not narrow_filters))
-        unnarrowed = lower(with_single_rounds(query, local))
-        made = unnarrowed if unnarrowed.grows else made
-    made, followers, compared = with_followers(query, _streams(query, stream), made)
+    made, strict = _lowered(query, keyed.formula, rules, lower, grows=choice.grows)
+    made, followers, compared = with_followers(query, streams, made)
     begins = 0
     if query.timeouts:
         made, begins = with_tests(made, first_tests(query, stream))
@@ -110,14 +95,69 @@ def build(
         parts = partial(build, rules=rules, keys=False)
         timeouts = timeout_plans(query, window, stream, schema, begins, parts)
         plan = replace(plan, timeouts=timeouts)
-    if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
-        chosen = made.automaton
-        if plan.traits.chosen_by is ChosenBy.AUTOMATON and not strict:
-            chosen = select(query.strategy, chosen)
-        if query.skip is not None:
-            chosen = FirstEventsAutomaton(chosen)
-        plan = replace(plan, automaton=plan.shown(chosen))
-    return plan
+    return _choosing(plan, query, made.automaton, strict=strict)
+
+
+def _check(query: cel.CeqlTree, stream: Stream) -> None:
+    """Refuse clauses that do not go together, or that the stream cannot answer."""
+    _check_streams(query, stream)
+    _check_count(query)
+    _check_unfollowed(query, stream)
+    check_timeouts(query)
+
+
+class _Choice(NamedTuple):
+    """How a query chooses among matches: options of `lowered`, which explains them."""
+
+    why_values: str | None
+    chooses: bool
+    largest: bool
+    grows: bool
+
+
+def _choice(query: cel.CeqlTree, facts: PatternFacts) -> _Choice:
+    largest = query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
+    return _Choice(
+        why_values=max_refusal(query, query.formula) if query.skip is None else SKIPPED,
+        chooses=not query.timeouts,
+        largest=largest,
+        grows=largest and query.skip is None and not query.timeouts,
+    )
+
+
+def _lowered(
+    query: cel.CeqlTree,
+    formula: cel.Formula,
+    rules: tuple[Rule, ...],
+    lower: Callable[[cel.Formula], Lowered[Automaton]],
+    *,
+    grows: bool,
+) -> tuple[Lowered[Automaton], bool]:
+    """The automaton of the rewritten formula, and whether it contains the choice of STRICT."""
+    rewritten = with_single_rounds(query, rewrite(formula, rules))
+    strict = query.strategy is Strategy.STRICT and any(choices(rewritten))
+    if strict:  # a match that it refuses still beats others
+        rewritten = cel.Select(Strategy.STRICT, rewritten)
+    made = lower(rewritten)
+    if not grows or made.grows or made.nests:
+        return made, strict
+    # a filter of a part may forget values that a growing run still needs
+    local = rewrite(formula, tuple(rule for rule in rules if rule is not narrow_filters))
+    unnarrowed = lower(with_single_rounds(query, local))
+    return (unnarrowed if unnarrowed.grows else made), strict
+
+
+def _choosing(plan: Plan, query: cel.CeqlTree, automaton: Automaton, *, strict: bool) -> Plan:
+    """The plan with an automaton that chooses by itself, if that is how matches are chosen;
+    `strict` where it does already."""
+    by = plan.traits.chosen_by
+    if by not in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
+        return plan
+    if by is ChosenBy.AUTOMATON and not strict:
+        automaton = select(query.strategy, automaton)
+    if query.skip is not None:
+        automaton = FirstEventsAutomaton(automaton)
+    return replace(plan, automaton=plan.shown(automaton))
 
 
 def _facts(query: cel.CeqlTree) -> PatternFacts:

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from cereus.automata.memory.distance import BEFORE, NOW
 from cereus.clauses.tree import AttributeWindow, TimeWindow
-from cereus.errors import RefusedError
+from cereus.errors import CereusError, RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.paths import type_at
 from cereus.languages.ceql import tree as cel
-from cereus.stream import UNITS, Stream
+from cereus.stream import Stream
 from cereus.syntax.tree import Node
 
 
@@ -57,13 +57,10 @@ def _length(
     numbers = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
     if not numbers:
         return ex.Literal(timedelta(microseconds=microseconds))
-    if stream.unit is None:
-        raise RefusedError(
-            f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
-            span=node.span,
-            hint=f'say Stream(time="{stream.time}", unit="ms")',
-        )
-    length = microseconds / UNITS[stream.unit]
+    try:
+        length = microseconds / stream.need_unit()
+    except CereusError as error:
+        raise RefusedError(error.message, span=node.span, hint=error.hint) from None
     if pa.types.is_floating(kind):
         return ex.Literal(length)
     return ex.Literal(math.ceil(length) if up else math.floor(length))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cereus.syntax.errors import HintRule, Trouble
+from cereus.syntax.trouble import HintRule, Trouble
 
 SHAPE = (
     "MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES LAST(up.price) AS top "
