@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
+from cereus.expr import tree as ex
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.why.in_the_way import ABOUT_OTHERS, in_the_way, stands_in_the_way
@@ -250,7 +251,7 @@ def _measured(
     schema = events.schema
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
-    names = shown.variables or shown.returned
+    names = () if rule.condition is None else ex.variables(rule.condition)
     by: str | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
