@@ -37,10 +37,15 @@ ROW = "__row"
 TAKEN = "__taken"
 """The mark at events that a loosened part of a query takes."""
 ROWS_OF = "rows of {}"
-"""The column with the rows of a variable: named so that it cannot be called like another column of
-the results."""
+"""The column with the rows of a variable, so that it is not called like another column of the
+results."""
 WIDER = (2, 16)
 """How many times wider a window is made before it is left out."""
+
+
+def variable_of(column: str) -> str:
+    """The variable whose events a column has."""
+    return column.removeprefix(ROWS_OF.format(""))
 
 
 class RuleKind(StrEnum):

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import CereusError, switch
+from cereus.language.anatomy import variable_of
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.axes import along_axis, is_time, on_axis, zone_of
@@ -163,7 +164,8 @@ def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
     shown = list(dict.fromkeys(str(_plain(value)) for value in events.column(shade).to_pylist()))
     if shade != "variables":
         return shown
-    places = {name: place for place, name in enumerate(matches.query.variables)}
+    names = map(variable_of, matches.query.variables)
+    places = {name: place for place, name in enumerate(names)}
     return sorted(shown, key=lambda names: [places[name] for name in names.split(", ") if name])
 
 
