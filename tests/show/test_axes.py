@@ -48,3 +48,12 @@ def test_the_legend_of_a_row_pattern_has_its_variables() -> None:
     events = source(timed(datetime(2025, 11, 3)), query.stream)
     chart = next(iter(charts_of(query, events, query.run(events)))).chart.to_dict()
     assert chart["layer"][1]["encoding"]["color"]["sort"] == ["X", "Y"]
+
+
+@pytest.mark.parametrize("name", ["kind", "position", "match"])
+def test_events_are_coloured_by_the_column_of_their_types(name: str) -> None:
+    """Which need not be called type; a name of a column of matches is changed."""
+    table = timed(datetime(2025, 11, 3)).rename_columns([name, "ts"])
+    query = cereus.compile("SELECT * WHERE A ; B", stream=cereus.Stream(type=name, time="ts"))
+    color = show.timeline(query.run(table), time="ts").to_dict()["layer"][1]["encoding"]["color"]
+    assert color["sort"] == ["A", "B"]

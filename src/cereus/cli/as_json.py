@@ -15,7 +15,8 @@ import typer
 from cereus.cli.engines import EngineChoice
 from cereus.cli.local import Outcome
 from cereus.cli.view import out
-from cereus.cli.wording import FLAGS, reworded
+from cereus.cli.wording import FLAGS
+from cereus.language.wording import reworded
 from cereus.errors import CereusError, QueryError
 from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types

@@ -14,7 +14,8 @@ from cereus.cli import options as opt
 from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
 from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, query_of
 from cereus.cli.view import out, show_warning
-from cereus.cli.wording import FLAGS, reworded
+from cereus.cli.wording import FLAGS
+from cereus.language.wording import reworded
 from cereus.errors import CereusError
 from cereus.explain.document import section_text
 from cereus.show.diagram import diagram

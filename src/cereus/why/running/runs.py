@@ -247,15 +247,15 @@ def _matches(
     query: CompiledQuery, batch: pa.RecordBatch, numbers: Rows, names: Iterable[str]
 ) -> Iterator[FoundMatch]:
     row_lists = _lists(query.rows_of(batch), numbers)
-    found = {name: ROWS_OF.format(name) for name in names}
-    columns = {
+    columns = {name: ROWS_OF.format(name) for name in names}
+    bound = {
         name: _lists(batch.column(column), numbers)
-        for name, column in found.items()
+        for name, column in columns.items()
         if column in batch.schema.names
     }
     for place, rows in enumerate(row_lists):
         if rows:
-            variables = {name: column[place] for name, column in columns.items()}
+            variables = {name: lists[place] for name, lists in bound.items()}
             yield FoundMatch(tuple(sorted(set(rows))), variables)
 
 
