@@ -4,11 +4,9 @@ OTHER is the folder of the other checkout, with its modules compiled. Both run t
 `bench.figures` in turn, each checkout in a process of its own, and every figure is printed as soon
 as it is there: CPU milliseconds of the fastest run.
 
---instructions counts the instructions of one run instead, with valgrind's callgrind. A count is
-the same in every run, whatever else the machine does, so it shows a difference of one per cent
-where times differ by a quarter. It knows nothing of caches. Needed: valgrind with its headers, and
-a C compiler. --events 1000 takes the first events only: there the cost of a run that does not
-depend on its events is most of it.
+--instructions counts the instructions of one run instead (`bench.instructions`). --events 1000
+takes the first events only: there the cost of a run that does not depend on its events is most of
+it.
 """
 
 from __future__ import annotations
@@ -31,18 +29,10 @@ import pyarrow as pa
 
 from bench.environments import PROGRAMS, Missing
 from bench.figures import FIGURES, TABLES, Figure
+from bench.instructions import ALIKE, counting_python, total
 from cereus import Stream
 
 HERE = Path(__file__).resolve().parent.parent
-ALIKE = {"PYTHONHASHSEED": "0", "CEREUS_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""What makes two runs do the same."""
-SWITCH = """
-#include <valgrind/callgrind.h>
-void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
-void count(void) { CALLGRIND_ZERO_STATS; CALLGRIND_TOGGLE_COLLECT; }
-void done(void) { CALLGRIND_TOGGLE_COLLECT; CALLGRIND_DUMP_STATS; }
-"""
-"""What Python calls: once everything is imported, and around each run that is counted."""
 
 
 class Release:
@@ -66,12 +56,8 @@ class Release:
         python = [sys.executable, str(PROGRAMS / "release.py")]
         if self.folder is None:
             return python
-        self.folder.mkdir(parents=True, exist_ok=True)
-        switch = str(self.folder / "switch.so")
-        compiler = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", switch]
-        subprocess.run(compiler, input=SWITCH, text=True, check=True)
-        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no"]
-        return [*valgrind, f"--callgrind-out-file={self.folder}/dump", *python, switch]
+        counting, switch = counting_python(self.folder)
+        return [*counting, *python[1:], switch]
 
     def __enter__(self) -> Release:
         return self
@@ -97,14 +83,10 @@ class Release:
         seconds: float | None = json.loads(answer)
         if seconds is None:
             return None
-        return 1e3 * seconds if self.folder is None else self._counted(self.folder)
-
-    def _counted(self, folder: Path) -> float:
+        if self.folder is None:
+            return 1e3 * seconds
         self.dumps += 1
-        dump = (folder / f"dump.{self.dumps}").read_text()
-        found = re.search(r"^(?:totals|summary): (\d+)", dump, re.MULTILINE)
-        assert found is not None, "callgrind wrote no total"
-        return int(found[1]) / 1e6
+        return total(self.folder, self.dumps) / 1e6
 
 
 def _columns(stream: Stream) -> dict[str, object]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.errors import CereusError
+from cereus.language.anatomy import variable_of
 from cereus.language.compiled import CompiledQuery
 from cereus.language.result_counts import ResultCounts
 from cereus.sources import Source
@@ -111,7 +112,7 @@ class Matches:
                 continue
             of, cells = column.value_parent_indices().to_pylist(), column.flatten().to_pylist()
             for pair in zip(of, cells, strict=True):
-                variables[place[pair]].append(name)
+                variables[place[pair]].append(variable_of(name))
         return pa.array(variables, pa.list_(pa.string()))
 
     def __len__(self) -> int:

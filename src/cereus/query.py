@@ -21,6 +21,7 @@ from cereus.engine.results.collecting import collect_batches
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError, switch
+from cereus.language.anatomy import variable_of
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
@@ -139,7 +140,7 @@ class Query:
     @property
     def variables(self) -> tuple[str, ...]:
         """The selected variables; () for `SELECT *`."""
-        return self.compiled.variables
+        return tuple(map(variable_of, self.compiled.variables))
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:

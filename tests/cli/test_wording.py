@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import cereus
-from cereus.cli.wording import FLAGS, KEYS, reworded
+from cereus.cli.wording import FLAGS, KEYS
+from cereus.language.wording import reworded
 
 from .conftest import Run
 

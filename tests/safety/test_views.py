@@ -86,6 +86,7 @@ VIEWS: dict[str, Callable[[str, Path], str]] = {
     "query": lambda word, folder: query(word)._repr_html_(),
     "matches": lambda word, folder: query(word).run(events(word))._repr_html_(),
     "why": lambda word, folder: query(word).why(events(word))._repr_html_(),
+    "expected match": lambda word, folder: query(word).why_not(events(word), [0])._repr_html_(),
     "report": lambda word, folder: report(query(word), events(word), title=word),
     "timeline": lambda word, folder: saved(
         show.timeline(query(word).run(events(word)), time="ts", lanes="name"), folder / "t.svg"

@@ -458,6 +458,10 @@ def test_many_matches_have_no_near_misses() -> None:
 ANSWERS = [
     ("SELECT * WHERE SEL ; BUY", "no event has the type 'SEL'; did you mean 'SELL'?"),
     (
+        "SELECT * WHERE SEL ; BUY WITHIN 10 seconds",
+        "no event has the type 'SEL'; did you mean 'SELL'?",
+    ),
+    (
         "SELECT * WHERE SELL AS s ; BUY AS b FILTER b[price > 99]",
         "no event of step 2 (BUY AS b) satisfies price > 99; without the condition b[price > 99] "
         "there would be 7 matches",
@@ -552,7 +556,7 @@ def test_a_match_without_rows_reaches_no_row() -> None:
 
 def test_a_query_over_nothing() -> None:
     answer = why(CEQL, events=EVENTS.slice(0, 0))
-    assert answer.matches == 0
+    assert answer.answer == "0 matches: there are no events"
     assert [step.reached for step in answer.steps] == [0, 0]
     assert answer.misses == ()
 

@@ -32,6 +32,10 @@ TOTALS = ("sum", "min", "max", "avg")
 """Aggregates over all matches of a query."""
 
 
+ADDED = {"added": True}
+"""Marks clauses that came later: a query without them keeps its old fingerprint."""
+
+
 class Consume(StrEnum):
     NONE = "NONE"
     ANY = "ANY"
@@ -47,10 +51,16 @@ class Skip(StrEnum):
 
 @dataclass(frozen=True)
 class Output(Node):
-    """One selected variable: `a`, or `a[price, volume]` with attributes."""
+    """One selected variable: `a`, or `a[price, volume]` with attributes. Its column is named like
+    it; a query that is made by another one may name it differently."""
 
     variable: str
     attributes: tuple[tuple[str, ...], ...] = ()
+    column: str | None = field(default=None, metadata=ADDED)
+
+    @property
+    def name(self) -> str:
+        return self.column or self.variable
 
 
 @dataclass(frozen=True)
@@ -84,10 +94,6 @@ class AttributeWindow(Node):
 
 
 Window = EventWindow | TimeWindow | AttributeWindow
-
-
-ADDED = {"added": True}
-"""Marks clauses that came later: a query without them keeps its old fingerprint."""
 
 
 @dataclass(frozen=True)

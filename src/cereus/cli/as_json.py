@@ -15,8 +15,9 @@ import typer
 from cereus.cli.engines import EngineChoice
 from cereus.cli.local import Outcome
 from cereus.cli.view import out
-from cereus.cli.wording import FLAGS, reworded
+from cereus.cli.wording import FLAGS
 from cereus.errors import CereusError, QueryError
+from cereus.language.wording import reworded
 from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cereus.cli.wording import FLAGS, Surface, reworded
+from cereus.cli.wording import FLAGS
 from cereus.errors import CereusError
+from cereus.language.wording import HINT, Surface, line_reworded, reworded
 from cereus.syntax.literals import time_text
 
 out = Console()
@@ -27,7 +28,6 @@ WIDEST = 10_000
 RATED_FROM = 10_000
 """From this many events on, a rate is shown."""
 RIGHT = (int, float)
-HINT = "hint:"
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def show_error(error: CereusError, words: Surface = FLAGS) -> None:
     text = Text.assemble(("error: ", "bold red"), (first, "bold"))
     for line in rest:
         caret = bool(line.strip()) and set(line.strip()) == {"^"}
-        line = reworded(line, words) if line.strip().startswith(HINT) else line
-        text.append("\n  " + line, "bold red" if caret else "")
+        text.append("\n  " + line_reworded(line, words), "bold red" if caret else "")
     if error.hint is not None:
         text.append(f"\n{HINT} ", "cyan").append(reworded(error.hint, words))
     err.print(text, soft_wrap=True)

@@ -36,8 +36,16 @@ ROW = "__row"
 """The column with the number of an event's row."""
 TAKEN = "__taken"
 """The mark at events that a loosened part of a query takes."""
+ROWS_OF = "rows of {}"
+"""The column with the rows of a variable, so that it is not called like another column of the
+results."""
 WIDER = (2, 16)
 """How many times wider a window is made before it is left out."""
+
+
+def variable_of(column: str) -> str:
+    """The variable whose events a column has."""
+    return column.removeprefix(ROWS_OF.format(""))
 
 
 class RuleKind(StrEnum):
@@ -151,7 +159,7 @@ class Anatomy:
     """A query taken apart.
 
     query     the same matches, each with the rows that it is made of
-    bindings  the same with a column of rows for each variable
+    bindings  the same with a column of rows (`ROWS_OF`) for each variable
     complete  a result names all events that make it a match: they are one without any other
     chain     every match goes through all steps
     reported  the query with the results that a run reports, where these are parts of matches

@@ -62,7 +62,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(output.variable for output in self.query.select or ())
+        return tuple(output.name for output in self.query.select or ())
 
     @property
     def returned(self) -> tuple[str, ...]:

@@ -49,14 +49,26 @@ def laid_out(graph: Picture) -> dict[str, Spot]:
     layers = _layers(graph, drawn)
     coords = drawn.layout_sugiyama(layers=layers, maxiter=100).coords
     layer = dict(zip(names, layers, strict=True))
-    order = {name: float(coords[number[name]][0]) for name in names}
+    rows = _beside_neighbours([float(row) for row, _ in coords], layers, drawn)
+    first = min(rows, default=0.0)
+    row = {name: each - first for name, each in zip(names, rows, strict=True)}
     xs = _layer_places(graph, layer)
     step = _row_height(graph)
-    least = min(order.values(), default=0.0)
     return {
-        node.name: Spot(xs[layer[node.name]], (order[node.name] - least) * step, *size_of(node))
+        node.name: Spot(xs[layer[node.name]], row[node.name] * step, *size_of(node))
         for node in graph.nodes
     }
+
+
+def _beside_neighbours(rows: list[float], layers: list[int], drawn: Any) -> list[float]:
+    """The rows, where a node that is alone in its layer and has one neighbour is in the row of
+    that: igraph may put a beginning far away from what begins there."""
+    rows = list(rows)
+    for place in range(len(rows)):
+        neighbours = set(drawn.neighbors(place))
+        if layers.count(layers[place]) == 1 and len(neighbours) == 1:
+            rows[place] = rows[neighbours.pop()]
+    return rows
 
 
 def _layers(graph: Picture, drawn: Any) -> list[int]:

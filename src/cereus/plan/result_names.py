@@ -24,14 +24,14 @@ def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None
     check_keys(keys, fixed)
     taken = {*fixed, *map(".".join, keys)}
     for output in query.select or ():
-        if output.variable in taken:
+        if output.name in taken:
             raise RefusedError(
-                f"the result would have two columns {output.variable!r}",
+                f"the result would have two columns {output.name!r}",
                 text=query.text,
                 span=output.span,
                 hint="call the variable something else",
             )
-        taken.add(output.variable)
+        taken.add(output.name)
     returned_columns(query, keys)
 
 

@@ -31,7 +31,7 @@ def returned_columns(query: AnyQuery, keys: Iterable[Path]) -> tuple[ReturnedCol
         return ()
     key_names = {".".join(path): path for path in keys}
     fixed = (*FIXED, *TIMEOUTS) if query.timeouts else FIXED
-    taken = {*fixed, *(output.variable for output in query.select or ())}
+    taken = {*fixed, *(output.name for output in query.select or ())}
     given = {each.name for each in query.returned if each.name is not None}
     paths = {each.value.path for each in query.returned if isinstance(each.value, ex.Attribute)}
     kept = {name for name, path in key_names.items() if path not in paths}

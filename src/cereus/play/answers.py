@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +20,7 @@ from cereus.matches import Matches
 from cereus.play.data import PlayData, PlayEvents
 from cereus.play.request import PlayRequest, malformed, number, read_request
 from cereus.play.snippets import snippets
+from cereus.play.wording import on_page, warning_on_page
 from cereus.query import Query
 from cereus.report.table import cells, ranks
 from cereus.show.charts import charts_of
@@ -55,10 +56,16 @@ def check(given: Given, events: PlayData) -> Answer:
     """The errors of a text, and its meaning."""
     query, on = read_request(given), events.of(read_request(given).data)
     known = query.known(on.table.schema)
+    problems = features.problems(query.text, query.language, known)
     return {
-        "problems": [asdict(each) for each in features.problems(query.text, query.language, known)],
+        "problems": [asdict(_reworded(each)) for each in problems],
         "words": features.meaning(query.text, query.language, known),
     }
+
+
+def _reworded(problem: features.TextProblem) -> features.TextProblem:
+    words = on_page if problem.error else warning_on_page
+    return replace(problem, message=words(problem.message))
 
 
 def complete(given: Given, events: PlayData) -> Answer:
@@ -224,6 +231,7 @@ def answer(name: str, given: Given, events: PlayData) -> Answer:
     try:
         return {**ANSWERS, **OF_SERVER}[name](given, events)
     except CereusError as error:
-        return {"error": str(error).splitlines()[0], "detail": str(error)}
+        message = on_page(str(error))
+        return {"error": message.splitlines()[0], "detail": message}
     except MemoryError:
         return {"error": "this needs more memory than the playground may use", "end": True}

@@ -27,6 +27,7 @@ FORMATS = {
 minute where these are the same, and do not tell morning from afternoon."""
 DAY = "%-d %b %Y"
 """The text below the first label."""
+MIDNIGHT = "00:00:00.000"
 
 
 def is_time(kind: pa.DataType) -> bool:
@@ -76,7 +77,8 @@ def _times(alt: Any) -> Any:
 
 
 def time_axis(alt: Any) -> Any:
-    """An axis of times, with the day below its first label."""
+    """An axis of times, with the day below its first label; a label at midnight is the day."""
     written = f"utcFormat(datum.value, {FORMATS})"
-    first = f"[{written}, utcFormat(datum.value, '{DAY}')]"
+    day = f"utcFormat(datum.value, '{DAY}')"
+    first = f"utcFormat(datum.value, '%H:%M:%S.%L') === '{MIDNIGHT}' ? {day} : [{written}, {day}]"
     return alt.Axis(tickCount=TICKS, labelExpr=f"datum.index ? {written} : {first}")

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import CereusError, switch
+from cereus.language.anatomy import variable_of
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.axes import along_axis, is_time, on_axis, zone_of
@@ -27,7 +28,7 @@ EARLIEST, LATEST = (
 """The milliseconds of the first and last times that Python has."""
 
 MOST_MATCHES = 50
-NAMES = ("variables", "type")
+VARIABLES = "variables"
 SINCE = "since the first event"
 MATCH = "match"
 AT, LABEL, UNTIL = "~at", "~label", "~until"
@@ -73,7 +74,7 @@ def timeline(
     alt = altair_module()
     events = expressible(matches.head(most).events())
     along = time or "position"
-    shade = color or next((name for name in NAMES if name in events.column_names), None)
+    shade = color or _usual_shade(matches, events)
     _check(events, (along, shade, lanes))
     title = _title(matches, events, along, aligned=aligned)
     if aligned:
@@ -102,6 +103,13 @@ def timeline(
     shaped = (bands + points).properties(width=640, height=lane_height(count))
     zoom = alt.selection_interval(name=ZOOM, bind="scales", encodings=["x"])
     return _styled(shaped).add_params(zoom)
+
+
+def _usual_shade(matches: Matches, events: pa.Table) -> str | None:
+    """The column whose values have a colour each: the variables, else the type."""
+    kind = matches.query.stream.type
+    names = (VARIABLES, f"event_{kind}" if kind in (MATCH, "position") else kind)
+    return next((name for name in names if name in events.column_names), None)
 
 
 def lane_height(count: int) -> int:
@@ -161,15 +169,16 @@ def _named(key: Any) -> str:
 def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
     """The order of the legend: that of the pattern, or of the first events."""
     shown = list(dict.fromkeys(str(_plain(value)) for value in events.column(shade).to_pylist()))
-    if shade != "variables":
+    if shade != VARIABLES:
         return shown
-    places = {name: place for place, name in enumerate(matches.query.variables)}
+    names = map(variable_of, matches.query.variables)
+    places = {name: place for place, name in enumerate(names)}
     return sorted(shown, key=lambda names: [places[name] for name in names.split(", ") if name])
 
 
 def _sorted(matches: Matches, events: pa.Table, lanes: str) -> Any:
     """Lanes of variables in the order of the pattern, others in that of their values."""
-    return _order(matches, events, lanes) if lanes == "variables" else "ascending"
+    return _order(matches, events, lanes) if lanes == VARIABLES else "ascending"
 
 
 def altair_module() -> Any:

@@ -108,7 +108,8 @@ def _most_excluding(ended: Sequence[Ended]) -> list[str]:
 
 def _most_helpful(why: Why, named: str | None = None) -> str | None:
     """The rule without which there are most matches; or that there is no such rule, if that is
-    known. The rule that was `named` last is not named again."""
+    known and does not follow from a type that no event has. The rule that was `named` last is not
+    named again."""
     best = max(why.rules, key=lambda rule: rule.more or 0, default=None)
     if best is None:
         return None
@@ -118,8 +119,10 @@ def _most_helpful(why: Why, named: str | None = None) -> str | None:
         rule = f"the {best.kind} {best.text}"
         rule = "it" if rule == named else rule
         return f"without {rule} there would be {least}{best.more:,} {kind}"
-    every = not why.untried and all(rule.more is not None and rule.exact for rule in why.rules)
-    return "leaving out any one rule brings no match" if every and not why.matches else None
+    if why.matches or why.untried or why.unseen_types:
+        return None
+    every = all(rule.more is not None and rule.exact for rule in why.rules)
+    return "leaving out any one rule brings no match" if every else None
 
 
 def several(count: int | float, one: str, many: str) -> str:

@@ -19,8 +19,10 @@ import pyarrow as pa
 
 from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
+from cereus.expr import tree as ex
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
+from cereus.why.html import expected_html
 from cereus.why.in_the_way import ABOUT_OTHERS, in_the_way, stands_in_the_way
 from cereus.why.loose import loosened_alone, without
 from cereus.why.measure import measure
@@ -76,10 +78,17 @@ class ExpectedMatch:
             "events": finite(shown_rows(self.events)),
         }
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """The rows, and the reason."""
         rows = f"row{'s' * (len(self.rows) > 1)} {', '.join(map(str, self.rows))}"
-        lines = [f"{rows}: {self.reason}"]
-        return "\n".join([*lines, *(f"  {each}" for each in self.excluded)])
+        return f"{rows}: {self.reason}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *(f"  {each}" for each in self.excluded)])
+
+    def _repr_html_(self) -> str:
+        return expected_html(self)
 
 
 ALONE = ""
@@ -250,7 +259,7 @@ def _measured(
     schema = events.schema
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
-    names = shown.variables or shown.returned
+    names = () if rule.condition is None else ex.variables(rule.condition)
     by: str | None = None
     for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:

@@ -1,4 +1,4 @@
-"""Why a query has few matches, as HTML."""
+"""Why a query has few matches, or some events are no match, as HTML."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from cereus.why.answer import NOT_LOOKED_AT, SATISFYING, rest_words
 from cereus.writing.expressible import shown_rows
 
 if TYPE_CHECKING:
-    from cereus.why.result import Miss, StepCounts, Why
-
+    from cereus.why.expected import ExpectedMatch
+    from cereus.why.result import Miss, RuleEffect, StepCounts, Why
 
 MOST_NAMED = 12
 """The most events of one miss that are named and listed; there may be thousands."""
 
 
 NUMBER = ' class="number"'
+TEXT = ' style="text-align:left"'
+"""Notebooks align all cells to the right."""
 
 
 def why_html(why: Why) -> str:
@@ -28,11 +30,7 @@ def why_html(why: Why) -> str:
         f"<p><b>{escape(why.answer)}</b></p>",
         _table(("step", "what", "how many"), _step_rows(why), numbers=(2,)),
     ]
-    effects = [
-        (f"{effect.kind} {effect.text}", f"{'' if effect.exact else '≥ '}{effect.more:,}")
-        for effect in why.rules
-        if effect.more
-    ]
+    effects = [_effect(effect) for effect in why.rules if effect.more or effect.note]
     if effects:
         parts += [
             "<h3>More matches without one rule</h3>",
@@ -44,6 +42,24 @@ def why_html(why: Why) -> str:
         parts += ["<h3>Their events</h3>", *_events(why)]
     parts += [f'<p class="note">{escape(note)}</p>' for note in why.notes]
     return "\n".join(parts)
+
+
+def expected_html(expected: ExpectedMatch) -> str:
+    rules = "".join(f"<li>{escape(str(each))}</li>" for each in expected.excluded)
+    names = expected.events.column_names
+    events = (
+        [row, *(event[name] for name in names)]
+        for row, event in zip(expected.rows, shown_rows(expected.events), strict=True)
+    )
+    shown = [f"<p><b>{escape(expected.title)}</b></p>", f"<ul>{rules}</ul>" if rules else ""]
+    return "\n".join([*shown, _table(("row", *names), events)])
+
+
+def _effect(effect: RuleEffect) -> tuple[str, str]:
+    rule = f"{effect.kind} {effect.text}"
+    if effect.more is None:
+        return f"{rule}: {effect.note}", "?"
+    return rule, f"{'' if effect.exact else '≥ '}{effect.more:,}"
 
 
 def _events(why: Why) -> Iterator[str]:
@@ -103,7 +119,7 @@ def _table(
 
     def cells(kind: str, texts: Iterable[str]) -> str:
         return "".join(
-            f"<{kind}{NUMBER if place in numbers else ''}>{text}</{kind}>"
+            f"<{kind}{NUMBER if place in numbers else TEXT}>{text}</{kind}>"
             for place, text in enumerate(texts)
         )
 

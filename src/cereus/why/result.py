@@ -98,7 +98,8 @@ class Why:
     """Why a query has as many matches as it has: `print` it, or read its parts.
 
     `events` has the events of the misses, a row each, beside the number of their miss.
-    `unseen_types` says which types of the query no event has, and what may have been meant.
+    `unseen_types` says which types of the query no event has, and what may have been meant; or that
+    there are no events.
     `untried` is how many rules were not left out: because there are many, or because the query
     without one of them takes too many steps, or makes no sense.
     """

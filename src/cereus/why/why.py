@@ -97,7 +97,10 @@ def _reported(anatomy: Anatomy, events: EventTable, count: int) -> int | float:
 def _unseen_types(
     query: CompiledQuery, source: Source, anatomy: Anatomy, counts: Sequence[StepCounts]
 ) -> tuple[str, ...]:
-    """The types that every match needs and no event has, with what may have been meant."""
+    """The types that every match needs and no event has, with what may have been meant; or that
+    there are no events at all."""
+    if not source.num_rows:
+        return ("there are no events",)
     pairs = zip(anatomy.steps, counts, strict=True)
     lacking = [step for step, count in pairs if count.events == 0 and not step.optional]
     types = {test.type for step in lacking for test in step.tests}

@@ -14,9 +14,10 @@ from cereus.cli import options as opt
 from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
 from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, query_of
 from cereus.cli.view import out, show_warning
-from cereus.cli.wording import FLAGS, reworded
+from cereus.cli.wording import FLAGS
 from cereus.errors import CereusError
 from cereus.explain.document import section_text
+from cereus.language.wording import reworded
 from cereus.show.diagram import diagram
 from cereus.sources.schema_files import schema_of
 from cereus.translate.translate import INTO, translated

@@ -71,7 +71,7 @@ class EventRows(Results):
         fields += [*self._deadline_fields(), *self._returned_fields()]
         for output in self.plan.query.select or ():
             shown = struct_lists(output.attributes or self.shape.paths, schema)
-            fields.append(pa.field(output.variable, shown))
+            fields.append(pa.field(output.name, shown))
         if self.shape.listed:
             fields.append(pa.field(EVENTS, struct_lists(self.shape.paths, schema)))
         return fields

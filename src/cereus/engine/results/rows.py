@@ -30,7 +30,7 @@ class PositionRows(Results):
         fields.append(pa.field("positions", POSITIONS))
         fields += self._returned_fields()
         for output in self.plan.query.select or ():
-            fields.append(pa.field(output.variable, _output_type(output, schema)))
+            fields.append(pa.field(output.name, _output_type(output, schema)))
         return fields
 
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:

@@ -71,7 +71,7 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return self._any_plan.result.variables
+        return self._any_plan.result.columns
 
     @property
     def returned(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class SaseQuery(EventwiseQuery):
         spans = [n for n in SPANS if self.stream.time is not None or not n.endswith("_time")]
         late = [name for name in TIMEOUTS if self.stream.time is not None or name != "deadline"]
         timeouts = late if result.union.blocks[0].timeouts else []
-        return (*spans[:-1], *timeouts, *spans[-1:], *result.names, *result.variables)
+        return (*spans[:-1], *timeouts, *spans[-1:], *result.names, *result.columns)
 
     @property
     def row_columns(self) -> dict[str, str]:

@@ -199,12 +199,15 @@ class Group(Node):
 
 @dataclass(frozen=True)
 class Output(Node):
-    """`RETURN values AS type(names) IN STREAM stream`; `names` is empty where none are given."""
+    """`RETURN values AS type(names) IN STREAM stream`; `names` is empty where none are given.
+    Without values there is a column of rows for each variable, named like it or as `column` says:
+    a format."""
 
     values: tuple[ex.Expression, ...]
     type: str | None = None
     names: tuple[str, ...] = ()
     stream: str | None = None
+    column: str = field(default="{}", metadata=ADDED)
 
 
 @dataclass(frozen=True)

@@ -442,7 +442,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const text = await copyText(button.dataset.copy);
     let message = `${button.textContent}: copied`;
     try {
-      await navigator.clipboard.writeText(text);
+      if (text === undefined) message = "nothing was copied: the playground does not answer";
+      else await navigator.clipboard.writeText(text);
     } catch {
       message = "the browser did not allow copying";
     }

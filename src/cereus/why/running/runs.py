@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cereus.clauses.tree import Window
 from cereus.engine.executor import Executor
 from cereus.engine.ranges import ranges
+from cereus.language.anatomy import ROWS_OF
 from cereus.language.compiled import CompiledQuery
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.letters import known_letters
@@ -246,10 +247,15 @@ def _matches(
     query: CompiledQuery, batch: pa.RecordBatch, numbers: Rows, names: Iterable[str]
 ) -> Iterator[FoundMatch]:
     row_lists = _lists(query.rows_of(batch), numbers)
-    columns = {n: _lists(batch.column(n), numbers) for n in names if n in batch.schema.names}
+    columns = {name: ROWS_OF.format(name) for name in names}
+    bound = {
+        name: _lists(batch.column(column), numbers)
+        for name, column in columns.items()
+        if column in batch.schema.names
+    }
     for place, rows in enumerate(row_lists):
         if rows:
-            variables = {name: column[place] for name, column in columns.items()}
+            variables = {name: lists[place] for name, lists in bound.items()}
             yield FoundMatch(tuple(sorted(set(rows))), variables)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import Consume, Output, ParsedQuery, Strategy
 from cereus.language.anatomy import (
+    ROWS_OF,
     Anatomy,
     Edit,
     Loosened,
@@ -62,7 +63,8 @@ def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
     """All variables, if every event of a match is in one."""
     if any(not names for leaf, names in leaves(formula, frozenset())):
         return None
-    return tuple(Output(name) for name in sorted(bound(formula)) if ">" not in name) or None
+    names = (name for name in sorted(bound(formula)) if ">" not in name)
+    return tuple(Output(name, column=ROWS_OF.format(name)) for name in names) or None
 
 
 def _loosened(query: Query) -> Iterator[Loosened]:

@@ -14,6 +14,7 @@ from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.language.anatomy import (
     ROW,
+    ROWS_OF,
     WIDER,
     Anatomy,
     Edit,
@@ -89,7 +90,7 @@ def _showing_rows(clause: tree.Clause) -> tree.Clause:
 def _showing_variables(clause: tree.Clause) -> tree.Clause:
     """The clause with the rows of a match, and those of each variable, as measures."""
     shown = _showing_rows(clause)
-    variables = tuple(_rows(name, name) for name in _shown(clause))
+    variables = tuple(_rows(name, ROWS_OF.format(name)) for name in _shown(clause))
     return replace(shown, measures=(*shown.measures, *variables))
 
 

@@ -12,6 +12,7 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.language.anatomy import (
+    ROWS_OF,
     Anatomy,
     Edit,
     Loosened,
@@ -30,6 +31,10 @@ from cereus.plan.tests import EventTest
 
 if TYPE_CHECKING:
     from cereus.languages.sase.query import SaseQuery
+
+
+SHOWN = sase.Output((), column=ROWS_OF)
+"""Results show the rows of each variable."""
 
 
 def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
@@ -58,8 +63,7 @@ def _is_several(program: sase.Program) -> bool:
 
 def _bare(union: sase.Union) -> sase.Union:
     """The queries without RETURN: results show the rows of each variable."""
-    stream = union.stream
-    output = sase.Output((), stream=stream) if stream else sase.Output(())
+    output = replace(SHOWN, stream=union.stream)
     return replace(union, blocks=tuple(replace(each, output=output) for each in union.blocks))
 
 
@@ -202,7 +206,7 @@ def _block_steps(
             having=None,
             skip=None,
             timeouts=False,
-            output=sase.Output(()),
+            output=SHOWN,
         )
         tests = () if block.source else tuple(_tests(block, component, schema))
         yield pattern_text(component), tests, prefix

@@ -78,6 +78,12 @@ class Stage:
         return () if self.names or others else tuple(c.variable for c in block.components)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns with the rows of these variables."""
+        column = self.union.blocks[0].output.column
+        return tuple(map(column.format, self.variables))
+
+    @property
     def title(self) -> str:
         stream = self.union.stream
         return f"query {self.number}" if stream is None else f"query {self.number}, {stream}"
@@ -265,7 +271,7 @@ def _check_result(stage: Stage, stream: Stream) -> None:
     fixed = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
     fixed += TIMEOUTS if stage.union.blocks[0].timeouts else ()
     check_keys([(key,) for key in stream.keys], fixed)
-    for place, name in enumerate(stage.names or stage.variables):
+    for place, name in enumerate(stage.names or stage.columns):
         if name in fixed or (stage.variables and name in stream.keys):
             span = _span(stage.union, place)
             raise RefusedError(

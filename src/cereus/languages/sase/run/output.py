@@ -126,7 +126,7 @@ class BlockOutput(Results):
         values = [*map(pa.field, self.stage.names, self.block.kinds)]
         if self.result:
             rows = pa.list_(pa.int64())
-            variables = [pa.field(name, rows) for name in self.stage.variables]
+            variables = [pa.field(name, rows) for name in self.stage.columns]
             spans = [*span_fields(self.time_type), *self._deadline_fields()]
             return [*spans, pa.field("positions", rows), *values, *variables]
         after = between(self.stream)
