@@ -75,7 +75,7 @@ class OrderedCountingKernel(CountingKernel):
         consumes = options.consuming or options.consuming_all
         others = options.totals or options.scoped or options.growing or options.must_show
         self.may_order = not (late or consumes or others)
-        self.leaf_cost = options.order_from // 8  # in steps: to make one, or to read an event
+        self.leaf_cost = options.order_from // 8  # in steps; reading an event takes two such
         self.leaves_ahead = options.leaves_ahead
         self.in_order = False
         self.spent = self.seen = self.worth_at = 0
@@ -168,7 +168,7 @@ class OrderedCountingKernel(CountingKernel):
         if self.spent <= self.leaf_cost * leaves:
             self.worth_at = self.leaf_cost * leaves
             return False
-        if self.spent <= self.leaf_cost * self.seen:
+        if self.spent <= 2 * self.leaf_cost * self.seen:
             self._measure_anew()
             return False
         return True
