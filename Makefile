@@ -55,7 +55,7 @@ COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/t
 	tests/languages/ceql/running/test_rules.py tests/languages/sase/test_engine.py \
 	tests/languages/algebra/test_detection.py tests/languages/par/test_run.py \
 	tests/languages/match_recognize/runs/test_leaps.py tests/languages/match_recognize/values/test_extremes.py \
-	tests/engine/results/test_same_rows.py tests/engine/ingest tests/safety/data/test_metamorphic.py tests/safety/data/test_tables.py -m "not spark"
+	tests/engine/kernel/test_ordered_counting.py tests/engine/results/test_same_rows.py tests/engine/ingest tests/safety/data/test_metamorphic.py tests/safety/data/test_tables.py -m "not spark"
 # More of them, which take long uncompiled.
 ONLY_COMPILED = tests/languages/match_recognize/runs/test_lines.py tests/languages/match_recognize/runs/test_kinds.py \
 	tests/languages/ceql/choosing/test_growing.py tests/engine/kernel/test_choosing.py tests/engine/match/test_replay.py \

@@ -33,6 +33,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",
     "cereus.engine.kernel.counting",
+    "cereus.engine.kernel.ordered_counting",
     "cereus.engine.kernel.sliding",
     "cereus.engine.kernel.choosing",
     "cereus.engine.kernel.gathering",

@@ -149,7 +149,6 @@ cdef class Stepper:
     cdef int _reach_below(self, long long[::1] bounds, int[::1] moved) except? -1 nogil
     @cython.final
     cdef int _move_live(self, int[::1] moved) except? -1 nogil
-    @cython.final
     cdef int _step(self, long long e) except? -1 nogil
     @cython.final
     cdef bint _close(self) except? -1 nogil

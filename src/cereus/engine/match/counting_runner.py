@@ -14,6 +14,7 @@ from cereus.engine.ingest.events import Events
 from cereus.engine.kernel.counting import CountingKernel
 from cereus.engine.kernel.gathering import GatheringCountingKernel
 from cereus.engine.kernel.kernel import Kernel
+from cereus.engine.kernel.ordered_counting import OrderedCountingKernel
 from cereus.engine.kernel.sliding import SlidingCountingKernel
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk
@@ -32,7 +33,9 @@ class CountingRunner(Runner):
         kind: type[CountingKernel] = SlidingCountingKernel
         if self.plan.gathering is not None:
             kind = GatheringCountingKernel
-        elif self.plan.slots or self.plan.traits.closes:
+        elif self.plan.slots:
+            kind = OrderedCountingKernel
+        elif self.plan.traits.closes:
             kind = CountingKernel
         return kind(self.table, self.options)
 

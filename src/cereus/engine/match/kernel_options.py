@@ -21,6 +21,9 @@ ORDER_FROM = 64
 """Order the configurations of a state once this many read an event that hardly any of them can
 use."""
 
+LEAVES_AHEAD = 1 << 12
+"""Counts in the order of values have places for this many events to come, or for more."""
+
 UNLIMITED = 1 << 62
 
 KINDS_OF_TOTALS = {
@@ -56,6 +59,7 @@ class KernelOptions:
     slots: int
     sweep_at: int = SWEEP_AT
     order_from: int = ORDER_FROM
+    leaves_ahead: int = LEAVES_AHEAD
     must_show: bool = False
     watching: bool = False
     totals: tuple[int, ...] = ()
@@ -86,6 +90,7 @@ class KernelOptions:
             slots=plan.slots,
             sweep_at=SWEEP_AT,
             order_from=ORDER_FROM,
+            leaves_ahead=LEAVES_AHEAD,
             must_show=plan.traits.hides and not plan.traits.chosen_late,
             totals=tuple(KINDS_OF_TOTALS[total.kind] for total in plan.totals),
             closes=plan.traits.closes,
