@@ -16,7 +16,7 @@ from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
 from cereus.sources.scan import Scan, scan
 from cereus.sources.tables import UNREADABLE, is_path, to_table
-from cereus.stream import Stream
+from cereus.stream import Stream, refuse_repeated_columns
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     # sort_indices is stable, so events of one time keep their order
     return Source(
         table.schema,
-        table.take(order),
+        _in_order(table, order),
         row_numbers=order.to_numpy().astype(np.int64),
         original=table,
     )
@@ -132,10 +132,18 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
     if stream.time is None:
         return table
     _need_time(table, stream)
-    return table.take(pc.sort_indices(table.column(stream.time)))
+    return _in_order(table, pc.sort_indices(table.column(stream.time)))
+
+
+def _in_order(table: pa.Table, order: pa.Array) -> pa.Table:
+    """The rows in this order. Arrow does not notice Ctrl-C, so it takes some rows at a time."""
+    rows = table.combine_chunks()  # once, and not for each part
+    begins = range(0, max(1, len(order)), BATCH_ROWS)
+    return pa.concat_tables([rows.take(order.slice(begin, BATCH_ROWS)) for begin in begins])
 
 
 def _need_time(table: pa.Table, stream: Stream) -> None:
     """Check that there is a column of times that can be sorted."""
+    refuse_repeated_columns(table.column_names)
     stream.need_time(table.column_names)
     stream.check_time(table.schema)
