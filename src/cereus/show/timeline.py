@@ -74,7 +74,9 @@ def timeline(
     events = expressible(matches.head(most).events())
     along = time or "position"
     shade = color or next((name for name in NAMES if name in events.column_names), None)
-    _check(events, (along, shade, lanes))
+    _check(events, (along, shade))
+    if lanes != MATCH:
+        _check(events, (str(lanes),))
     title = _title(matches, events, along, aligned=aligned)
     if aligned:
         events, along = _aligned(events, along), SINCE

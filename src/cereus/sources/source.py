@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.interrupts import interruptible
 from cereus.errors import DataError, switch
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
@@ -105,8 +106,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     if stream.time is None:
         raise DataError("sorting needs a time column", hint='say Stream(time="…")')
     _need_time(table, stream)
-    order = pc.sort_indices(table.column(stream.time))
-    # sort_indices is stable, so events of one time keep their order
+    order = _order(table, stream)
     return Source(
         table.schema,
         _in_order(table, order),
@@ -132,14 +132,17 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
     if stream.time is None:
         return table
     _need_time(table, stream)
-    return _in_order(table, pc.sort_indices(table.column(stream.time)))
+    return _in_order(table, _order(table, stream))
+
+
+def _order(table: pa.Table, stream: Stream) -> pa.Array:
+    """The rows in the order of time. It is stable, so events of one time keep their order."""
+    times = table.column(stream.time)
+    return interruptible(len(times), lambda: pc.sort_indices(times))
 
 
 def _in_order(table: pa.Table, order: pa.Array) -> pa.Table:
-    """The rows in this order. Arrow does not notice Ctrl-C, so it takes some rows at a time."""
-    rows = table.combine_chunks()  # once, and not for each part
-    begins = range(0, max(1, len(order)), BATCH_ROWS)
-    return pa.concat_tables([rows.take(order.slice(begin, BATCH_ROWS)) for begin in begins])
+    return interruptible(len(order), lambda: table.take(order))
 
 
 def _need_time(table: pa.Table, stream: Stream) -> None:

@@ -122,12 +122,12 @@ class Words:
         self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
         self.prefixes = np.zeros(len(self.words), np.uint64)
         self.salt = secrets.randbits(64)
-        self.whole = len({(word[:8], len(word)) for word in self.words}) < len(self.words)
+        self.all_bytes = len({(word[:8], len(word)) for word in self.words}) < len(self.words)
         for code, word in enumerate(self.words, 1):
             prefix = int.from_bytes(word[:8], "little")
             self.prefixes[code - 1] = prefix
             mixed = _begun(prefix, len(word), self.salt)
-            if self.whole:
+            if self.all_bytes:
                 mixed = _with_rest(mixed, self.data, self.offsets[code - 1], len(word))
             at = _slot(mixed) % size
             while self.buckets[at]:
@@ -151,7 +151,7 @@ def string_codes(
     word_data: cython.const[cython.uchar][::1] = words.data
     last: cython.ulonglong = buckets.shape[0] - 1
     salt: cython.ulonglong = words.salt
-    whole: cython.bint = words.whole
+    all_bytes: cython.bint = words.all_bytes
     i: cython.longlong
     k: cython.longlong
     code: cython.int
@@ -162,7 +162,7 @@ def string_codes(
             size: cython.longlong = offsets[i + 1] - begin
             prefix: cython.ulonglong = _prefix(data, begin, size)
             at = _begun(prefix, size, salt)
-            if whole:
+            if all_bytes:
                 at = _with_rest(at, data, begin, size)
             at = _slot(at) & last
             while True:
