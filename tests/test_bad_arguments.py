@@ -47,6 +47,7 @@ def test_a_query_is_a_text(text: Any, dialect: str) -> None:
         ({"schema": 3}, "a schema is needed, not a int"),
         ({"schema": {}}, "column 'type' is not in the events"),
         ({"dialect": 3}, "unknown dialect 3"),
+        ({"dialect": ["ceql"]}, r"unknown dialect \['ceql'\]"),
     ],
 )
 def test_options_are_of_their_kind(options: Any, said: str) -> None:
@@ -192,6 +193,14 @@ def test_two_columns_of_one_name_are_refused(name: str, dialect: str) -> None:
         cereus.compile(DIALECTS[dialect], dialect=dialect, schema=repeated.schema)
 
 
+def test_two_columns_of_times_are_not_sorted_by() -> None:
+    times = pa.array([3, 2, 1, 0], pa.timestamp("s"))
+    repeated = EVENTS.append_column("ts", times).append_column("ts", times)
+    query = cereus.compile(TEXT, stream=Stream(time="ts"))
+    with pytest.raises(DataError, match="the events have two columns 'ts'"):
+        query.run(repeated, sort=True)
+
+
 @pytest.mark.parametrize("variable", ["start", "end", "end_time", "positions", "k"])
 def test_a_variable_is_not_called_like_a_column_of_the_result(variable: str) -> None:
     text = f"SELECT {variable} FROM S WHERE A AS {variable} ; B PARTITION BY [k]"
@@ -334,6 +343,8 @@ def test_an_index_with_a_name_is_a_column() -> None:
         lambda: cereus.Files(None),
         lambda: cereus.Files("a.csv", nulls=5),
         lambda: cereus.compile(TEXT).why_not(EVENTS, "0,1"),
+        lambda: cereus.compile(TEXT).why_not(EVENTS, 3),
+        lambda: cereus.compile(TEXT).run(EVENTS, progress="yes"),
     ],
 )
 def test_arguments_of_another_kind_are_errors_of_cereus(call: Any) -> None:

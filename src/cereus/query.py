@@ -246,6 +246,11 @@ class Query:
         return matches
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
+        if progress is not None and not callable(progress):
+            raise CereusError(
+                f"progress= is a function, not a {type(progress).__name__}",
+                hint="write one of two numbers: the rows that are read, and the matches so far",
+            )
         number = 1 if self.limits.shed else thread_count(threads)
         columns = self.columns(events.schema)
         refuse_unions(events.schema, columns)

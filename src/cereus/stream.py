@@ -95,9 +95,7 @@ class Stream:
 
     def check(self, schema: pa.Schema) -> None:
         """Check that column names are distinct, and that columns of types and streams hold text."""
-        refuse_repeated(
-            schema.names, "the events have two columns {}", "rename or drop one of them"
-        )
+        refuse_repeated_columns(schema.names)
         if self.condition is not None:
             check(self.condition, schema, self.where)
         self.check_time(schema)
@@ -181,6 +179,10 @@ def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
         if name in seen:
             raise DataError(message.format(repr(name)), hint=hint)
         seen.add(name)
+
+
+def refuse_repeated_columns(names: Sequence[str]) -> None:
+    refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
 
 
 def _check_names(*columns: Iterable[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +18,7 @@ from cereus.errors import CereusError
 from cereus.pictures.diagram import Diagram
 from cereus.pictures.graphs import library
 from cereus.pictures.layout import laid_out
+from cereus.report import report
 from cereus.show.stretches import CountedStretch, stretches
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
@@ -256,6 +257,34 @@ def test_keys_that_are_times_beyond_the_year_9999_label_their_lanes_with_numbers
     found = cereus.compile("SELECT * WHERE A ; B PARTITION BY k").run(table)
     rows = rows_of(show.timeline(found).to_dict())
     assert {row["~label"] for row in rows} == {f"0 · {2**62}"}
+
+
+@pytest.mark.parametrize(
+    "values", [["u", "v"], [b"u", b"v"], [[1], [2]], [{"a": 1}, {"a": 2}], [time(1), time(2)]]
+)
+def test_what_is_no_time_and_no_number_is_not_drawn_along(values: list[Any]) -> None:
+    pytest.importorskip("altair")
+    table = pa.table({"type": [*"AB"], "x": values})
+    found = cereus.compile("SELECT * WHERE A ; B WITHIN 9 EVENTS").run(table)
+    with pytest.raises(CereusError, match="an axis has times or numbers, not"):
+        show.timeline(found, time="x")
+
+
+def test_a_report_of_rows_in_the_order_of_bytes_is_refused() -> None:
+    table = pa.table({"type": [*"AB"], "x": [b"u", b"v"]})
+    text = "MATCH_RECOGNIZE (ORDER BY x MEASURES count(*) AS n PATTERN (a b))"
+    stream = cereus.Stream(time="x")
+    query = cereus.compile(text, dialect="match_recognize", stream=stream)
+    with pytest.raises(CereusError, match=r"times or numbers|which is no time"):
+        report(query, table)
+
+
+def test_a_duration_is_drawn_in_seconds() -> None:
+    pytest.importorskip("altair")
+    table = pa.table({"type": [*"AB"], "x": pa.array([1_500, 3_000], pa.duration("ms"))})
+    found = cereus.compile("SELECT * WHERE A ; B WITHIN 9 EVENTS").run(table)
+    rows = rows_of(show.timeline(found, time="x").to_dict())
+    assert [row["~at"] for row in rows] == [1.5, 3.0]
 
 
 def test_times_that_are_not_finite_are_left_out_of_what_is_counted() -> None:

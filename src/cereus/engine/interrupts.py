@@ -9,11 +9,19 @@ is bounded, it counts the calls: a count of steps makes the bound the same on ev
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from cereus.errors import LimitError
+
+Result = TypeVar("Result")
+LONG = 1 << 20
+"""As many rows as may be sorted at once without a look: some tenths of a second."""
+PAUSE = 0.1
+"""Seconds between two looks while another thread sorts."""
 
 
 class StoppedError(Exception):
@@ -79,6 +87,28 @@ def look_up() -> None:
         work.done += 1
         if work.done > work.most:
             raise too_many_steps()
+
+
+def interruptible(rows: int, work: Callable[[], Result]) -> Result:
+    """What `work` returns. If it has many rows, another thread does it, and this one waits and can
+    be interrupted: Arrow and NumPy sort in one call, which does not look for Ctrl-C. What nobody
+    waits for any more goes on in that thread to its end."""
+    if rows < LONG:
+        return work()
+    result: Future[Result] = Future()
+    threading.Thread(target=_do, args=(work, result), name="cereus sorts", daemon=True).start()
+    flag = getattr(_here, "flag", None)
+    while not wait([result], PAUSE).done:
+        if flag is not None and flag.is_set():
+            raise StoppedError
+    return result.result()
+
+
+def _do(work: Callable[[], Result], result: Future[Result]) -> None:
+    try:
+        result.set_result(work())
+    except BaseException as error:
+        result.set_exception(error)
 
 
 def too_many_steps() -> LimitError:

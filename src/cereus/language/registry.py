@@ -70,10 +70,12 @@ def embedding_languages() -> list[Language]:
 
 def language(name: str) -> Language:
     """The language of a name."""
+    if not isinstance(name, str):
+        raise CereusError(f"unknown dialect {name!r}", hint=f"known: {', '.join(names())}")
     if name not in _LANGUAGES:
         look_for_others()  # look again: a worker of Spark may have been sent a package
     if name not in _LANGUAGES:
-        raise CereusError(f"unknown dialect {name!r}", hint=did_you_mean(str(name), names()))
+        raise CereusError(f"unknown dialect {name!r}", hint=did_you_mean(name, names()))
     return _LANGUAGES[name]
 
 

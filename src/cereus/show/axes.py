@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from math import isfinite
 from typing import Any
 
 import pyarrow as pa
+
+from cereus.errors import CereusError, shortened
 
 TICKS = 8
 """About this many ticks along time; with more, labels are left out, and only the parts of seconds
@@ -47,7 +50,7 @@ def zone_of(kind: pa.DataType) -> str | None:
 def on_axis(value: Any) -> Any:
     """A number, or a time for an axis: milliseconds of the local clock where the times are from, so
     that no browser moves them into its own zone. A large number is rounded; one that is not finite
-    is left out."""
+    is left out. A duration is its seconds."""
     if isinstance(value, date):
         clock = (
             value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
@@ -55,6 +58,13 @@ def on_axis(value: Any) -> Any:
         return clock.replace(tzinfo=UTC).timestamp() * 1000
     if value is None or isinstance(value, int):
         return value
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if not isinstance(value, float | Decimal):
+        raise CereusError(
+            f"an axis has times or numbers, not {shortened(repr(value))}",
+            hint="write time= with another column",
+        )
     number = float(value)
     return number if isfinite(number) else None
 

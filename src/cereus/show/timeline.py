@@ -75,7 +75,9 @@ def timeline(
     events = expressible(matches.head(most).events())
     along = time or "position"
     shade = color or _usual_shade(matches, events)
-    _check(events, (along, shade, lanes))
+    _check(events, (along, shade))
+    if lanes != MATCH:
+        _check(events, (str(lanes),))
     title = _title(matches, events, along, aligned=aligned)
     if aligned:
         events, along = _aligned(events, along), SINCE

@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.interrupts import interruptible
 from cereus.errors import DataError, switch
 from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
 from cereus.sources.scan import Scan, scan
 from cereus.sources.tables import UNREADABLE, is_path, to_table
-from cereus.stream import Stream
+from cereus.stream import Stream, refuse_repeated_columns
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,10 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     if stream.time is None:
         raise DataError("sorting needs a time column", hint='say Stream(time="…")')
     _need_time(table, stream)
-    order = pc.sort_indices(table.column(stream.time))
-    # sort_indices is stable, so events of one time keep their order
+    order = _order(table, stream)
     return Source(
         table.schema,
-        table.take(order),
+        _in_order(table, order),
         row_numbers=order.to_numpy().astype(np.int64),
         original=table,
     )
@@ -132,10 +132,21 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
     if stream.time is None:
         return table
     _need_time(table, stream)
-    return table.take(pc.sort_indices(table.column(stream.time)))
+    return _in_order(table, _order(table, stream))
+
+
+def _order(table: pa.Table, stream: Stream) -> pa.Array:
+    """The rows in the order of time. It is stable, so events of one time keep their order."""
+    times = table.column(stream.time)
+    return interruptible(len(times), lambda: pc.sort_indices(times))
+
+
+def _in_order(table: pa.Table, order: pa.Array) -> pa.Table:
+    return interruptible(len(order), lambda: table.take(order))
 
 
 def _need_time(table: pa.Table, stream: Stream) -> None:
     """Check that there is a column of times that can be sorted."""
+    refuse_repeated_columns(table.column_names)
     stream.need_time(table.column_names)
     stream.check_time(table.schema)

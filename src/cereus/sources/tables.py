@@ -13,7 +13,7 @@ from cereus.errors import CereusError, DataError, shortened
 from cereus.sources.files import Files
 from cereus.sources.scan import scan
 from cereus.sources.supported import supported_schema, supported_table
-from cereus.stream import refuse_repeated
+from cereus.stream import refuse_repeated_columns
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
 """The errors that Arrow raises for malformed data."""
@@ -160,7 +160,7 @@ def _of_pandas(data: Any) -> pa.Table:
     if any(name is not None for name in data.index.names):
         data = data.reset_index() if not _repeats(data) else data
     names = [str(name) for name in data.columns]
-    refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
+    refuse_repeated_columns(names)
     return pa.Table.from_pandas(data, preserve_index=False)
 
 

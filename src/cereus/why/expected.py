@@ -97,9 +97,10 @@ AROUND = "the events before and behind"
 
 
 def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> ExpectedMatch:
-    if not all(isinstance(row, int | np.integer) for row in rows):
+    given = list(rows) if isinstance(rows, Iterable) else [None]
+    if not all(isinstance(row, int | np.integer) for row in given):
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
-    wanted = tuple(sorted(set(map(int, rows))))
+    wanted = tuple(sorted(set(map(int, given))))
     _check(wanted, events)
     anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))

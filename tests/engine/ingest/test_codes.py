@@ -98,6 +98,26 @@ def test_many_words() -> None:
     assert found.tolist() == [*range(1, 5001), 0]
 
 
+def _longest_run(buckets: npt.NDArray[np.int32]) -> int:
+    """Of buckets that are taken, one behind the other: a look-up reads no more."""
+    return max(map(len, "".join("x" if code else " " for code in buckets.tolist()).split()))
+
+
+SPREAD = {
+    "a number behind eight letters": [f"customer-{i:05}" for i in range(3_000)],
+    "a number in the middle of them": [f"customer-{i:05}-of-the-house" for i in range(3_000)],
+    "a number in the last of eight letters": [f"id{i:06}" for i in range(3_000)],
+    "of many lengths": ["x" * size for size in range(1, 1_000)],
+    "other ends of eight letters": [f"abcdef{chr(i)}" for i in range(0x100, 0x7FF)],
+}
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_words_that_are_alike_have_buckets_apart(name: str) -> None:
+    """Rows with such words do not read one after the other."""
+    assert _longest_run(codes.Words(SPREAD[name]).buckets) < 40
+
+
 # ---------------------------------------------------------------- classes, groups, positions
 
 

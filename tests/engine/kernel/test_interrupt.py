@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 
 import cereus
 from cereus.engine.executor import PatternExecutor
+from cereus.engine.interrupts import LONG, StoppedError, interruptible, stopping_at
 
 EVENTS = 60_000
 """Every B is compared with every A before it: 900 million comparisons in one call."""
@@ -18,6 +22,44 @@ EVENTS = 60_000
 
 class Interrupted(Exception):
     """What the signal's handler raises."""
+
+
+@contextmanager
+def interrupted() -> Iterator[None]:
+    """Inside, a signal comes after 0.3 seconds, and what is there is interrupted."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(Interrupted):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_signal_interrupts_the_wait_for_a_sort() -> None:
+    never = threading.Event()
+    with interrupted():
+        interruptible(LONG, never.wait)
+    never.set()
+
+
+def test_so_does_a_run_that_is_left() -> None:
+    never, stop = threading.Event(), threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError), stopping_at(stop):
+        interruptible(LONG, never.wait)
+    never.set()
+
+
+def test_what_a_sort_returns_or_raises_comes_through() -> None:
+    assert interruptible(LONG, lambda: 3) == interruptible(0, lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptible(LONG, lambda: 1 // 0)
 
 
 def test_a_signal_interrupts_a_long_call() -> None:

@@ -6,6 +6,7 @@ Pure Python to read, compiled by Cython to run.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import cython
@@ -59,15 +60,55 @@ def _prefix(
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
-def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
-    mixed: cython.ulonglong = prefix ^ (cython.cast(cython.ulonglong, size) << 56)
+def _slot(number: cython.ulonglong) -> cython.ulonglong:
+    """A hash. Numbers that differ only in their high bits need both multiplications: texts that
+    differ in their last letters, and masks that differ in their last tests."""
+    mixed: cython.ulonglong = number
+    if not cython.compiled:  # C wraps by itself
+        mixed = (int(mixed) * PRIME) & LOW_64
+        return (((mixed ^ (mixed >> 32)) * PRIME) & LOW_64) >> 32
+    mixed = mixed * PRIME
+    return ((mixed ^ (mixed >> 32)) * PRIME) >> 32
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.inline
+def _begun(
+    prefix: cython.ulonglong, size: cython.longlong, salt: cython.ulonglong
+) -> cython.ulonglong:
+    """What a string begins with, and its size, as one number."""
     if not cython.compiled:
-        return ((int(mixed) * PRIME) & LOW_64) >> 32  # C wraps by itself
-    return (mixed * PRIME) >> 32
+        return (int(prefix) ^ salt ^ (int(size) << 56)) & LOW_64
+    return prefix ^ salt ^ (cython.cast(cython.ulonglong, size) << 56)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _with_rest(
+    mixed: cython.ulonglong,
+    data: cython.const[cython.uchar][::1],
+    at: cython.longlong,
+    size: cython.longlong,
+) -> cython.ulonglong:
+    """The number of a string with what follows its first eight bytes."""
+    k: cython.longlong = 8
+    while k < size:
+        mixed = mixed ^ (mixed >> 29)
+        mixed = mixed * PRIME if cython.compiled else mixed * PRIME & LOW_64
+        mixed = mixed ^ _prefix(data, at + k, size - k)
+        k += 8
+    return mixed
 
 
 class Words:
-    """A fixed set of strings, each with a code from 1 on; every other string has code 0."""
+    """A fixed set of strings, each with a code from 1 on; every other string has code 0.
+
+    The hash reads whole strings only if some of them begin alike and are as long, such as
+    "customer-0001" and "customer-0002". Its salt differs from run to run, so nobody can choose
+    strings that collide."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = [word.encode() for word in words]
@@ -80,10 +121,15 @@ class Words:
         # eight spare bytes, so that a word's prefix can be read in one load
         self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
         self.prefixes = np.zeros(len(self.words), np.uint64)
+        self.salt = secrets.randbits(64)
+        self.all_bytes = len({(word[:8], len(word)) for word in self.words}) < len(self.words)
         for code, word in enumerate(self.words, 1):
             prefix = int.from_bytes(word[:8], "little")
             self.prefixes[code - 1] = prefix
-            at = _slot(prefix, len(word)) % size
+            mixed = _begun(prefix, len(word), self.salt)
+            if self.all_bytes:
+                mixed = _with_rest(mixed, self.data, self.offsets[code - 1], len(word))
+            at = _slot(mixed) % size
             while self.buckets[at]:
                 at = (at + 1) % size
             self.buckets[at] = code
@@ -104,6 +150,8 @@ def string_codes(
     word_offsets: cython.const[cython.longlong][::1] = words.offsets
     word_data: cython.const[cython.uchar][::1] = words.data
     last: cython.ulonglong = buckets.shape[0] - 1
+    salt: cython.ulonglong = words.salt
+    all_bytes: cython.bint = words.all_bytes
     i: cython.longlong
     k: cython.longlong
     code: cython.int
@@ -113,7 +161,10 @@ def string_codes(
             begin: cython.longlong = offsets[i]
             size: cython.longlong = offsets[i + 1] - begin
             prefix: cython.ulonglong = _prefix(data, begin, size)
-            at = _slot(prefix, size) & last
+            at = _begun(prefix, size, salt)
+            if all_bytes:
+                at = _with_rest(at, data, begin, size)
+            at = _slot(at) & last
             while True:
                 code = buckets[at]
                 if code == 0:
@@ -339,7 +390,7 @@ def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict[int, i
     with cython.nogil:
         for i in range(n):
             mask: cython.ulonglong = masks[i]
-            at = _slot(mask, 0) & (size - 1)
+            at = _slot(mask) & (size - 1)
             while values[at] >= 0 and keys[at] != mask:
                 at = (at + 1) & (size - 1)
             if values[at] < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.interrupts import interruptible
 from cereus.errors import CereusError
 
 TIME = "time"
@@ -21,6 +22,10 @@ def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[
     by = time_columns(schema.names)
     if not table.num_rows:
         return rows
+    return interruptible(table.num_rows, lambda: _sorted(table, by))
+
+
+def _sorted(table: pa.Table, by: list[str]) -> list[pa.RecordBatch]:
     places = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in by])
     batches: list[pa.RecordBatch] = table.take(places).combine_chunks().to_batches()
     return batches

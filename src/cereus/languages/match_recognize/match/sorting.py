@@ -9,7 +9,7 @@ next: page faults cost more than what is computed in them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.interrupts import interruptible
 from cereus.engine.parallel.spread import ALONE, Spread
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree
@@ -232,7 +233,8 @@ def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> I
             sort_keys.append((f"null {place}", "descending" if each.nulls_first else "ascending"))
         columns[str(place)] = _decoded(column)
         sort_keys.append((str(place), "descending" if each.descending else "ascending"))
-    rows = np.asarray(pc.sort_indices(pa.table(columns), sort_keys=sort_keys)).astype(np.int64)
+    sorting = partial(pc.sort_indices, pa.table(columns), sort_keys=sort_keys)
+    rows = np.asarray(interruptible(table.num_rows, sorting)).astype(np.int64)
     return None if bool((rows == np.arange(len(rows))).all()) else rows
 
 

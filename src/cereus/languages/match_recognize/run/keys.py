@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.interrupts import interruptible
 from cereus.engine.ranges import ranges
 from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
@@ -87,7 +88,7 @@ class Keys:
         self.begun = np.concatenate([self.begun, more.astype(np.uint8)])
 
     def _grouped(self, table: pa.Table, codes: npt.NDArray[np.int32]) -> SortedRows:
-        order = np.argsort(codes, kind="stable").astype(np.int64)
+        order = interruptible(len(codes), lambda: np.argsort(codes, kind="stable")).astype(np.int64)
         placed = codes[order]
         changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
         bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.interrupts import interruptible
 from cereus.errors import LimitError
 
 MOST_CELLS = 1 << 29
@@ -62,7 +64,7 @@ def percentiles(
     columns = sorted({each.column for each in wanted})
     known = [(valid[column] != 0) & ~np.isnan(floats[column]) for column in columns]
     ordered = [
-        np.unique(floats[column][those], return_inverse=True)
+        interruptible(len(those), partial(np.unique, floats[column][those], return_inverse=True))
         for column, those in zip(columns, known, strict=True)
     ]
     most = max(len(distinct) for distinct, _ in ordered)
