@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyspark")
@@ -16,7 +18,7 @@ from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.sinks.spec import KafkaSink
 from cereus.spark.pipeline.sinks.writing import kafka_options, messages
 from cereus.spark.pipeline.spec import FileSource, KafkaSource
-from cereus.spark.sinks.merge import Merge, one_of_each
+from cereus.spark.sinks.merge import SOURCE, Merge, one_of_each
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,6 +109,28 @@ def test_the_statement_of_a_merge_is_spark_sql(spark: SparkSession, update: bool
     shown = plan.toString()
     assert "MergeIntoTable" in shown and shown.count("<=>") == len(IDENTITY)
     assert ("updatestaraction" in shown.lower()) == update
+
+
+@pytest.mark.spark
+def test_a_merge_that_reads_its_rows_twice_matches_once(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Delta looks for the files to change, and then writes them: two jobs over the same rows."""
+    seen = spark.sparkContext.accumulator(0)
+
+    def noted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            seen.add(batch.num_rows)
+            yield batch
+
+    def run_twice(session: SparkSession, statement: str) -> None:
+        assert statement.startswith("MERGE INTO lake.alerts")
+        for _ in range(2):
+            assert session.table(SOURCE).count() == 3
+
+    monkeypatch.setattr(type(spark), "sql", run_twice)
+    cs.merge_into("lake.alerts", identity=["id"])(spark.range(3).mapInArrow(noted, "id long"), 0)
+    assert seen.value == 3
 
 
 @pytest.mark.spark

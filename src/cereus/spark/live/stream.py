@@ -19,6 +19,7 @@ from cereus.expr.types import NUMBERS, Kind
 from cereus.language.pattern import PatternQuery
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
+from cereus.spark.batch.naming import named
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.buckets import ONLY, identity_of
 from cereus.spark.live.hashing import can_hash
@@ -132,7 +133,8 @@ class Live:
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
-        return observed(outputs, self.name).mapInArrow(unpacked, self.schema)
+        matches = named(unpacked, self.query.text, what="matches of")
+        return observed(outputs, self.name).mapInArrow(matches, self.schema)
 
     def _packed(self) -> DataFrame:
         """The events that matter, in packed rows."""
@@ -149,7 +151,9 @@ class Live:
             travelling.append(self._bucket)
         events = events.select(*travelling)
         packing = Packing(self.used, self.recipe.packed, self.time, keys)
-        return events.mapInArrow(packing.run, PACKED_TYPE)
+        return events.mapInArrow(
+            named(packing.run, self.query.text, what="events for"), PACKED_TYPE
+        )
 
     @property
     def used(self) -> tuple[int, ...]:

@@ -48,8 +48,12 @@ class Merge:
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         check_identity(self.identity, frame.columns)
-        one_of_each(frame, self.identity).createOrReplaceTempView(SOURCE)
-        frame.sparkSession.sql(self.statement)
+        rows = one_of_each(frame, self.identity).persist()  # MERGE may read its source twice
+        try:
+            rows.createOrReplaceTempView(SOURCE)
+            frame.sparkSession.sql(self.statement)
+        finally:
+            rows.unpersist()
 
     @property
     def statement(self) -> str:
