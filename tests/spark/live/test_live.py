@@ -336,9 +336,13 @@ def test_operators_are_called_after_their_query(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load()
     stream = cereus.Stream(type=None, time="timestamp")
     found = cs.match(rate, cereus.compile("SELECT * WHERE EVENT", stream=stream), watermark="1 day")
-    plan = found._jdf.queryExecution().analyzed().toString()
+    plan = _analyzed(found)
     for name in ("events for SELECT * WHERE EVENT", "matches of SELECT * WHERE EVENT"):
         assert f"MapInArrow cereus {name}(" in plan
     assert "CollectMetrics cereus, [" in plan
     rules = cs.match_rules(rate, [], stream=stream, watermark="1 day")
-    assert "cereus matches of rules that change" in rules._jdf.queryExecution().analyzed().toString()
+    assert "cereus matches of rules that change(" in _analyzed(rules)
+
+
+def _analyzed(found: DataFrame) -> str:
+    return str(found._jdf.queryExecution().analyzed().toString())

@@ -29,7 +29,7 @@ from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import backticked, quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
 from cereus.spark.worker import Matching
@@ -307,7 +307,7 @@ def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> D
         typed = attribute(ex.Attribute((time,)), df.schema, None)
         marks = df.withColumn(MARK, instant(_micros(typed, query.stream)).column)
         return marks.withWatermark(MARK, delay)
-    return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
+    return df.withWatermark(backticked(time), delay)
 
 
 def _time_column(df: DataFrame, query: LiveSource) -> str:
