@@ -13,6 +13,7 @@ pytest.importorskip("pyspark")
 
 from cereus import spark as cs
 from cereus.errors import CereusError
+from cereus.spark.files import flat
 from cereus.spark.pipeline import sources
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.sinks.spec import KafkaSink
@@ -149,3 +150,10 @@ def test_what_is_wrong_with_an_identity_is_said(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("x",)], "name string")
     with pytest.raises(CereusError, match="no column 'nme' to be told apart by"):
         cs.merge_into("t", identity=["nme"])(frame, 0)
+
+
+@pytest.mark.spark
+def test_a_column_of_any_name_goes_to_csv(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([([1, 2], 3)], "`a``b` array<int>, `c.d` int")
+    (row,) = flat(frame).collect()
+    assert row.asDict() == {"a`b": "[1,2]", "c.d": 3}
