@@ -138,8 +138,8 @@ class RuleJournal:
 
 def _log(row: dict[str, Any]) -> None:
     """Log a change; one that was refused is a warning, with the reason in one line."""
-    said = f"the rule {row['name']!r}, version {row['version']}: {row['change']}"
+    message = f"the rule {row['name']!r}, version {row['version']}: {row['change']}"
     if row["error"] is None:
-        log.info("%s", said)
+        log.info(message)
     else:
-        log.warning("%s: %s", said, row["error"].splitlines()[0])
+        log.warning("%s: %s", message, row["error"].splitlines()[0])
