@@ -39,18 +39,22 @@ class Processes:
         self._used: dict[int, CpuTime] = {}
 
     def cpu(self) -> CpuTime:
-        parents, used = {}, {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                name, parent, ticks = _read(stat)
-            except OSError:  # it has ended meanwhile
-                continue
-            pid = int(stat.parent.name)
-            parents[pid], used[pid] = parent, (name, ticks)
-        for pid, (name, ticks) in used.items():
-            if os.getpid() in _above(pid, parents):
-                self._used[pid] = _parted(pid, name, ticks)
+        for pid, (name, ticks) in below().items():
+            self._used[pid] = _parted(pid, name, ticks)
         return CpuTime(*(sum(each) for each in zip(*self._used.values(), strict=True)))
+
+
+def below() -> dict[int, tuple[str, int]]:
+    """The processes below this one: their names, and the ticks that they have used."""
+    parents, used = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, parent, ticks = _read(stat)
+        except OSError:  # it has ended meanwhile
+            continue
+        pid = int(stat.parent.name)
+        parents[pid], used[pid] = parent, (name, ticks)
+    return {pid: each for pid, each in used.items() if os.getpid() in _above(pid, parents)}
 
 
 def allowed(seconds: float) -> Callable[[], bool]:

@@ -21,6 +21,7 @@ from cereus.query import Query
 from cereus.sources import Files, scan
 from cereus.sources.places import is_remote
 from cereus.spark.counting import count_columns, counts_of
+from cereus.spark.quoting import backticked
 from cereus.spark.raised import spark_errors
 from cereus.spark.reading.frames import frame
 from cereus.spark.schemas import arrow_schema
@@ -94,7 +95,7 @@ class QueriesOnSpark:
         belongs = self._belongs(name)
         if isinstance(belongs, bool):
             return self.rows
-        return self.rows.filter(belongs).select(*map(_quoted, self.columns[name]))
+        return self.rows.filter(belongs).select(*map(backticked, self.columns[name]))
 
     def in_order(self) -> QueriesOnSpark:
         """The matches query by query, each in the order of time."""
@@ -181,10 +182,6 @@ def first_matches(matches: DataFrame, query: Query, shown: int) -> list[ShownMat
     return [_shown(row, query) for row in chosen_rows(by_key, first, shown)]
 
 
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
-
-
 def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:
     """Write all matches, and count them on the way."""
     from pyspark.sql import Observation
@@ -214,5 +211,5 @@ def types_on_spark(events: DataFrame, query: Query) -> set[str]:
     column = query.stream.type
     if column is None:
         return set()
-    rows = events.select(_quoted(column)).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
+    rows = events.select(backticked(column)).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
     return set(rows.drop_null().to_pylist())

@@ -24,10 +24,12 @@ def flat(matches: DataFrame) -> DataFrame:
     """Arrays and structs, which CSV does not have, as JSON text."""
     from pyspark.sql import functions as f
 
+    from cereus.spark.quoting import quoted
+
     columns = [
-        f.to_json(f.col(f"`{each.name}`")).alias(each.name)
+        f.to_json(quoted((each.name,))).alias(each.name)
         if each.dataType.typeName() in ("array", "struct", "map")
-        else f.col(f"`{each.name}`")
+        else quoted((each.name,))
         for each in matches.schema
     ]
     return matches.select(*columns)

@@ -12,7 +12,7 @@ from cereus.funnels.run import ENTERED, LEVEL, TOOK, FunnelRun, keys_schema
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import PERIOD, Taken, group_names, steps_table
 from cereus.spark.batch.arranging import Arrangement, kept
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import arrow_schema, orderable
 from cereus.stream import UNITS
 from cereus.syntax.literals import Length

@@ -17,6 +17,7 @@ from cereus.expr.check import coerce
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
 from cereus.spark.expr.evaluate import column
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import arrow_schema
 from cereus.stream import Stream
 
@@ -69,8 +70,3 @@ def _filter_of(test: EventTest, stream: Stream, schema: StructType) -> Column | 
         return F.lit(False) if test.negated else None
     condition = column(conditions[0] if len(conditions) == 1 else ex.And(conditions), schema)
     return ~F.coalesce(condition, F.lit(False)) if test.negated else condition
-
-
-def quoted(path: tuple[str, ...]) -> Column:
-    """A column by its path, whatever characters are in it."""
-    return F.col(".".join(f"`{name.replace('`', '``')}`" for name in path))

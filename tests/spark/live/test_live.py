@@ -329,3 +329,20 @@ def test_a_stream_with_a_watermark_needs_no_other(spark: SparkSession) -> None:
     assert cs.match(rate, query).isStreaming
     with pytest.raises(CereusError, match="has a watermark already"):
         cs.match(rate, query, watermark="5 seconds")
+
+
+def test_operators_are_called_after_their_query(spark: SparkSession) -> None:
+    """In Spark's UI, where the rows that they put out are the events and the matches."""
+    rate = spark.readStream.format("rate").load()
+    stream = cereus.Stream(type=None, time="timestamp")
+    found = cs.match(rate, cereus.compile("SELECT * WHERE EVENT", stream=stream), watermark="1 day")
+    plan = _analyzed(found)
+    for name in ("events for SELECT * WHERE EVENT", "matches of SELECT * WHERE EVENT"):
+        assert f"MapInArrow cereus {name}(" in plan
+    assert "CollectMetrics cereus, [" in plan
+    rules = cs.match_rules(rate, [], stream=stream, watermark="1 day")
+    assert "cereus matches of rules that change(" in _analyzed(rules)
+
+
+def _analyzed(found: DataFrame) -> str:
+    return str(found._jdf.queryExecution().analyzed().toString())

@@ -178,7 +178,11 @@ def test_rules_in_a_batch_pipeline(
 @pytest.mark.spark
 @pytest.mark.long
 def test_rules_of_a_live_pipeline_follow_their_folder(
-    write: Write, put: Put, spark: SparkSession, tmp_path: Path
+    write: Write,
+    put: Put,
+    spark: SparkSession,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """In one run: what is put into the folder is a rule from the next micro-batch on. The next
     run goes on from there, and nothing becomes of a rule that is as it was."""
@@ -207,6 +211,8 @@ def test_rules_of_a_live_pipeline_follow_their_folder(
     once = 'trigger = "available now"\nwatermark'
     Pipeline.load(write(text.replace("watermark", once, 1))).run(spark)
     assert len(read(tmp_path / "told")) == len(TOLD | more)
+    refused = [each.message for each in caplog.records if "refused" in each.message]
+    assert refused[0].startswith("the rule 'broken', version 1: refused: expected an event type")
 
 
 def _settled(run: Any) -> None:

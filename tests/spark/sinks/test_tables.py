@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyspark")
 
 from cereus import spark as cs
 from cereus.errors import CereusError
+from cereus.spark.files import flat
 from cereus.spark.pipeline import sources
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.sinks.spec import KafkaSink
 from cereus.spark.pipeline.sinks.writing import kafka_options, messages
 from cereus.spark.pipeline.spec import FileSource, KafkaSource
-from cereus.spark.sinks.merge import Merge, one_of_each
+from cereus.spark.sinks.merge import SOURCE, Merge, one_of_each
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,6 +113,28 @@ def test_the_statement_of_a_merge_is_spark_sql(spark: SparkSession, update: bool
 
 
 @pytest.mark.spark
+def test_a_merge_that_reads_its_rows_twice_matches_once(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Delta looks for the files to change, and then writes them: two jobs over the same rows."""
+    seen = spark.sparkContext.accumulator(0)
+
+    def noted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            seen.add(batch.num_rows)
+            yield batch
+
+    def run_twice(session: SparkSession, statement: str) -> None:
+        assert statement.startswith("MERGE INTO lake.alerts")
+        for _ in range(2):
+            assert session.table(SOURCE).count() == 3
+
+    monkeypatch.setattr(type(spark), "sql", run_twice)
+    cs.merge_into("lake.alerts", identity=["id"])(spark.range(3).mapInArrow(noted, "id long"), 0)
+    assert seen.value == 3
+
+
+@pytest.mark.spark
 def test_rows_that_are_alike_are_one(spark: SparkSession) -> None:
     rows = [("r", "x", None, None, gain) for gain in (3.0, 1.0, 2.0)]
     frame = spark.createDataFrame([*rows, ("r", None, None, None, 9.0)], MATCHES)
@@ -125,3 +150,10 @@ def test_what_is_wrong_with_an_identity_is_said(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("x",)], "name string")
     with pytest.raises(CereusError, match="no column 'nme' to be told apart by"):
         cs.merge_into("t", identity=["nme"])(frame, 0)
+
+
+@pytest.mark.spark
+def test_a_column_of_any_name_goes_to_csv(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([([1, 2], 3)], "`a``b` array<int>, `c.d` int")
+    (row,) = flat(frame).collect()
+    assert row.asDict() == {"a`b": "[1,2]", "c.d": 3}

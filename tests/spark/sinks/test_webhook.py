@@ -112,6 +112,35 @@ def test_alerts_of_one_key_are_sent_once_per_time(
     assert len(file.read_text().splitlines()) == 1  # the others are too old to matter
 
 
+def once_a_minute(file: Path) -> RecentAlerts:
+    return RecentAlerts(timedelta(minutes=1), file=file)
+
+
+def test_an_alert_that_nobody_took_is_sent_when_its_micro_batch_comes_again(
+    receiver: Receiver, tmp_path: Path
+) -> None:
+    """Without dead letters the run ends there, and goes on with the same micro-batch."""
+    sender = Webhook(receiver.url, identity=IDENTITY, retries=0)
+    receiver.answers = [200, 400]
+    rows = [alert(0, "MSFT"), alert(0)]
+    (dead,) = sender.send(rows, once_a_minute(tmp_path / "sent"))
+    assert json.loads(dead.body)["name"] == "INTC"
+    assert sender.send(rows, once_a_minute(tmp_path / "sent")) == []
+    assert [each["name"] for each in receiver.bodies] == ["MSFT", "INTC", "INTC"]
+
+
+def test_two_alerts_of_one_key_are_two_requests_for_their_receiver(
+    receiver: Receiver, tmp_path: Path
+) -> None:
+    """A receiver that ignores repeated keys takes the alert of an hour later, but no repeat."""
+    sender = Webhook(receiver.url, identity=IDENTITY)
+    for file in ("one", "another"):
+        assert sender.send([alert(0), alert(3600)], once_a_minute(tmp_path / file)) == []
+    first, later, first_again, later_again = receiver.keys
+    assert first != later
+    assert (first, later) == (first_again, later_again)
+
+
 PIPELINE = """
 mode = "batch"
 

@@ -34,6 +34,7 @@ TESTS = (
     f"{SPARK}/live/test_eager.py::test_eager_on_spark_finds_the_same",
     f"{SPARK}/live/rules/test_rules.py",
     f"{SPARK}/live/test_state.py",
+    f"{SPARK}/live/test_recorded.py::test_a_recorded_checkpoint_is_continued",
     f"{SPARK}/pipeline/test_rules.py::test_rules_of_a_live_pipeline_follow_their_folder",
 )
 """One or more of each kind. As some are named, those marked `long` run too."""

@@ -31,7 +31,7 @@ def status(
 ) -> None:
     """Show how a live pipeline is doing: its process, and each of its queries.
 
-    The exit code is 0 if it runs or was stopped, and 2 if it failed."""
+    The exit code is 0 if it runs or was stopped, and 2 if it failed or has disappeared."""
     from cereus.spark.pipeline.run.status import read_status
 
     current = read_status(_checkpoint(pipeline))

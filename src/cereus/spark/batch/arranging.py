@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from cereus.spark.batch.inspecting import is_bucketed, lies_together, shuffles
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path
 
 if TYPE_CHECKING:

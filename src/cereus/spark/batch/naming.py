@@ -31,12 +31,13 @@ class Named:
         return self.run(batches)
 
 
-def named(run: Run, text: str, why_one_task: str | None = None) -> Any:
-    """`cereus [one task: no WITHIN] SELECT a, b WHERE …`"""
+def named(run: Run, text: str, why_one_task: str | None = None, *, what: str = "") -> Any:
+    """The function with a name that says what it runs: `cereus [one task: no WITHIN] SELECT a …`,
+    or with `what` it does for the query `cereus matches of SELECT a …`."""
     line = " ".join(text.split())
     shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 2]} …"
-    alone = "" if why_one_task is None else f" [one task: {why_one_task}]"
-    return Named(run, f"cereus{alone} {shown}")
+    alone = "" if why_one_task is None else f"[one task: {why_one_task}]"
+    return Named(run, " ".join(part for part in ("cereus", alone, what, shown) if part))
 
 
 def warn_of_one_task(why: str | None, text: str) -> None:

@@ -17,7 +17,7 @@ from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.shared_scan import SharedScan
 from cereus.spark.batch.together import QUERY, Together
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

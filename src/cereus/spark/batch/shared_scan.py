@@ -24,7 +24,7 @@ from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.naming import named
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.together import Together, TogetherTask
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path, arrow_schema
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.spark.batch import inspecting
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path
 
 if TYPE_CHECKING:

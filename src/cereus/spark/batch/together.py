@@ -25,7 +25,7 @@ from cereus.spark.batch.naming import named
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.runs import SharedRun, SingleRun, TogetherPart, run_of
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path, arrow_schema
 from cereus.spark.worker import differ, joined, stretches, values_of
 

@@ -19,6 +19,7 @@ from pyspark.sql import types as st
 
 from cereus.expr import tree as ex
 from cereus.expr.types import NUMBERS, Kind
+from cereus.spark.quoting import quoted
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400
@@ -73,7 +74,7 @@ def attribute(node: ex.Attribute, schema: st.StructType, prefix: str | None) -> 
     type_ = _type_of(node, schema)
     owner = node.variable if node.variable is not None else prefix
     names = node.path if owner is None else (owner, *node.path)
-    column = F.col(".".join(f"`{name.replace('`', '``')}`" for name in names))
+    column = quoted(names)
     kind = next((kind for types, kind in KINDS if isinstance(type_, types)), Kind.OTHER)
     column = column.cast("double") if isinstance(type_, st.FloatType) else column
     return TypedColumn(column, kind, stored=STORED.get(type(type_), StoredTime.INSTANT))

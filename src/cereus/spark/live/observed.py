@@ -21,7 +21,9 @@ def observed(outputs: DataFrame, name: str) -> DataFrame:
     """The same rows, counted under a name that no other match of the streaming query has."""
     counts = [F.coalesce(F.sum(each), F.lit(0)).alias(each) for each in COUNTS]
     try:
-        return outputs.observe(name, *counts)
+        counted = outputs.observe(name, *counts)
+        _ = counted.schema  # only now does Spark Connect look at the name
+        return counted
     except AnalysisException as error:
         if error.getCondition() != TWICE:
             raise

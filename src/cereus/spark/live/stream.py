@@ -19,6 +19,7 @@ from cereus.expr.types import NUMBERS, Kind
 from cereus.language.pattern import PatternQuery
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
+from cereus.spark.batch.naming import named
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.buckets import ONLY, identity_of
 from cereus.spark.live.hashing import can_hash
@@ -28,7 +29,7 @@ from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import backticked, quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
 from cereus.spark.worker import Matching
@@ -132,7 +133,8 @@ class Live:
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
-        return observed(outputs, self.name).mapInArrow(unpacked, self.schema)
+        matches = named(unpacked, self.query.text, what="matches of")
+        return observed(outputs, self.name).mapInArrow(matches, self.schema)
 
     def _packed(self) -> DataFrame:
         """The events that matter, in packed rows."""
@@ -149,7 +151,9 @@ class Live:
             travelling.append(self._bucket)
         events = events.select(*travelling)
         packing = Packing(self.used, self.recipe.packed, self.time, keys)
-        return events.mapInArrow(packing.run, PACKED_TYPE)
+        return events.mapInArrow(
+            named(packing.run, self.query.text, what="events for"), PACKED_TYPE
+        )
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -303,7 +307,7 @@ def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> D
         typed = attribute(ex.Attribute((time,)), df.schema, None)
         marks = df.withColumn(MARK, instant(_micros(typed, query.stream)).column)
         return marks.withWatermark(MARK, delay)
-    return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
+    return df.withWatermark(backticked(time), delay)
 
 
 def _time_column(df: DataFrame, query: LiveSource) -> str:

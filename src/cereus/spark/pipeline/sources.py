@@ -14,9 +14,9 @@ from cereus.errors import DataError
 from cereus.sources.delimited import CsvReader
 from cereus.sources.places import places
 from cereus.spark.pipeline.spec import FileSource, KafkaSource, RateSource, Source, TableSource
+from cereus.spark.quoting import quoted
 from cereus.spark.reading.by_spark import read_by_spark, text_options, typed
 from cereus.spark.reading.frames import read
-from cereus.spark.relevance import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,8 +17,8 @@ from cereus.sources import Files
 from cereus.sources.formats import one_format, suffixes_of
 from cereus.sources.texts import GROUPED, KINDS, NUMERIC, TIMES, Notation, TextKinds
 from cereus.spark.files import CSV, located
+from cereus.spark.quoting import quoted
 from cereus.spark.reading.types import spark_type
-from cereus.spark.relevance import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

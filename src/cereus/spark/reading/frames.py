@@ -19,9 +19,9 @@ from cereus.sources import Files, Scan, scan
 from cereus.sources.places import EventFile, is_remote
 from cereus.sources.scan import FilePiece, KnownFile
 from cereus.spark.files import located
+from cereus.spark.quoting import backticked, quoted
 from cereus.spark.reading.by_spark import read_by_spark
 from cereus.spark.reading.types import spark_schema, spark_type
-from cereus.spark.relevance import quoted
 from cereus.spark.starting.session import session as any_session
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _microseconds(column: Column, name: str, kind: pa.DataType) -> Column:
         f"the column {name!r} has times finer than a microsecond, which Spark does not have",
         hint="use the local engine",
     )
-    exact = F.timestamp_micros(F.expr(f"{_sql_name(name)} div 1000"))
+    exact = F.timestamp_micros(F.expr(f"{backticked(name)} div 1000"))
     refused = F.raise_error(F.lit(f"cereus.errors.DataError: {finer}")).cast("timestamp")
     times = F.when(column.isNull(), F.lit(None)).when(column % 1000 == 0, exact).otherwise(refused)
     return times if getattr(kind, "tz", None) is not None else times.cast("timestamp_ntz")
@@ -146,7 +146,3 @@ def _of_directories(field: pa.Field, places: Sequence[EventFile]) -> Column:
     table = F.create_map(*[F.lit(each) for each in pairs])
     path = F.regexp_replace(F.col("_metadata.file_path"), "^file:/*", "/")
     return F.element_at(table, F.url_decode(path)).cast(kind)
-
-
-def _sql_name(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

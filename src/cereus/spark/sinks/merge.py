@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from cereus.errors import CereusError, switch
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import backticked, quoted
 from cereus.spark.sinks.identity import check_identity
 
 if TYPE_CHECKING:
@@ -48,12 +48,16 @@ class Merge:
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         check_identity(self.identity, frame.columns)
-        one_of_each(frame, self.identity).createOrReplaceTempView(SOURCE)
-        frame.sparkSession.sql(self.statement)
+        rows = one_of_each(frame, self.identity).persist()  # MERGE may read its source twice
+        try:
+            rows.createOrReplaceTempView(SOURCE)
+            frame.sparkSession.sql(self.statement)
+        finally:
+            rows.unpersist()
 
     @property
     def statement(self) -> str:
-        same = " AND ".join(f"target.{n} <=> source.{n}" for n in map(_name, self.identity))
+        same = " AND ".join(f"target.{n} <=> source.{n}" for n in map(backticked, self.identity))
         matched = " WHEN MATCHED THEN UPDATE SET *" if self.update else ""
         return (
             f"MERGE INTO {self.table} AS target USING {SOURCE} AS source ON {same}{matched}"
@@ -68,7 +72,3 @@ def one_of_each(frame: DataFrame, identity: Sequence[str]) -> DataFrame:
         NUMBER, F.row_number().over(alike.orderBy(F.to_json(F.struct("*"))))
     )
     return numbered.filter(F.col(NUMBER) == 1).drop(NUMBER)
-
-
-def _name(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

@@ -44,7 +44,7 @@ class RecentAlerts:
         return all(abs(when - other) >= self.span for other in self._sent.get(key, ()))
 
     def note(self, key: str, row: Mapping[str, Any]) -> None:
-        """Note that an alert was sent, or put aside."""
+        """Note that an alert was taken by its receiver."""
         when = self._time(row)
         self._sent[key].append(when)
         if self.file is not None:

@@ -41,7 +41,8 @@ class Webhook:
     """Sends rows as JSON objects to a URL.
 
     identity  the columns that say which match a row is; a hash of them (of all, if none are named)
-              is the header `Idempotency-Key`, so that a receiver can tell what comes twice
+              is the header `Idempotency-Key`, so that a receiver can tell what comes twice. With
+              `recent` alerts they say what an alert is about, and the time is hashed too
     retries   how often a request is sent again that failed or was answered with a passing error
     timeout   seconds to wait for an answer
     wait      seconds before the first retry; twice as long before each one after it
@@ -56,34 +57,37 @@ class Webhook:
 
     def send(self, rows: Iterable[Row], recent: RecentAlerts | None = None) -> list[DeadLetter]:
         """Send all rows except those that `recent` alerts stand for, and return the rejected
-        ones."""
+        ones. An alert that was rejected stands for no other: the next one of its identity is
+        sent."""
         dead: list[DeadLetter] = []
         for row in rows:
-            key = self.key(row)
-            if recent is not None and not recent.is_due(key, row):
-                continue
-            letter = self._sent(as_json(dict(row)), key)
-            dead += [] if letter is None else [letter]
-            if recent is not None:
-                recent.note(key, row)
+            if recent is None:
+                dead += self._sent(row, self.key(row))
+            elif recent.is_due(self.key(row), row):
+                rejected = self._sent(row, self.key(row, recent.time))
+                dead += rejected
+                if not rejected:
+                    recent.note(self.key(row), row)
         return dead
 
-    def key(self, row: Row) -> str:
-        values = [row.get(name) for name in self.identity or row]
+    def key(self, row: Row, *more: str) -> str:
+        """A hash of the identity of a row, and of `more` columns."""
+        values = [row.get(name) for name in (*(self.identity or row), *more)]
         return hashlib.sha256(as_json(values).encode()).hexdigest()[:32]
 
-    def _sent(self, body: str, key: str) -> DeadLetter | None:
-        error = ""
+    def _sent(self, row: Row, key: str) -> list[DeadLetter]:
+        """Send one row, and return it if it was rejected."""
+        body, error = as_json(dict(row)), ""
         for attempt in range(self.retries + 1):
             if attempt:
                 time.sleep(min(LONGEST_WAIT, self.wait * 2 ** (attempt - 1)))
             error, again = self._post(body, key)
             if not error:
-                return None
+                return []
             if not again:
-                return DeadLetter(self.url, attempt + 1, error, body)
+                return [DeadLetter(self.url, attempt + 1, error, body)]
             log.info("webhook %s: %s (attempt %d)", self.url, error, attempt + 1)
-        return DeadLetter(self.url, self.retries + 1, error, body)
+        return [DeadLetter(self.url, self.retries + 1, error, body)]
 
     def _post(self, body: str, key: str) -> tuple[str, bool]:
         """What went wrong ("" if nothing did), and whether a retry may succeed."""

@@ -23,6 +23,7 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
+from cereus.spark.quoting import backticked
 from cereus.spark.raised import quiet_loggers
 from cereus.spark.table_functions.arguments import SqlCall, parsed_call
 from cereus.spark.table_functions.table_function import FunctionRun, TableFunction, table_function
@@ -128,7 +129,7 @@ class CereusFunction:
 
 def _analysis(call: SqlCall) -> CallAnalysis:
     function = table_function(call.query, call.table, events=call.events, columns=call.columns)
-    chosen = [SelectedColumn(f"`{name.replace('`', '``')}`") for name in function.columns]
+    chosen = [SelectedColumn(backticked(name)) for name in function.columns]
     return CallAnalysis(schema=function.schema, select=chosen, run=FunctionRun(function))
 
 

@@ -18,6 +18,7 @@ from cereus.errors import CereusError
 from cereus.limits import Limits
 from cereus.rules.recognizer import RuleRecognizer, checked_schema
 from cereus.rules.rule import rules_in
+from cereus.spark.batch.naming import named
 from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.buckets import buckets_for, identity_of
 from cereus.spark.live.packing import PACKED_TYPE
@@ -213,8 +214,8 @@ class LiveRules(Live):
         events = super()._packed()
         if self.changes is None:
             return events
-        rows = self.changes.mapInArrow(RulePacking(self.used).run, PACKED_TYPE)
-        return events.union(rows)
+        packing = named(RulePacking(self.used).run, self.query.text)
+        return events.union(self.changes.mapInArrow(packing, PACKED_TYPE))
 
     @property
     def _rules(self) -> tuple[str, ...] | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -24,7 +25,7 @@ from cereus.spark.live.state.changed import changed
 from cereus.spark.raised import BROKEN, cause
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
     from cereus.spark.live.stream import Live
 
@@ -43,12 +44,12 @@ class StoredQuery:
 
 
 def stored_queries(session: SparkSession, checkpoint: str | None) -> list[StoredQuery]:
-    """The queries of a checkpoint; [] if there is no state yet, or Spark says that there is none
-    that it can read: then the first micro-batch finds out."""
+    """The queries of a checkpoint; [] if there is no state yet."""
     if checkpoint is None:
         return []
     with read_from(checkpoint):
-        return list(_of_checkpoint(session, located(checkpoint)))
+        numbers = operators(session, checkpoint)
+        return [each for n in numbers for each in _of_operator(session, located(checkpoint), n)]
 
 
 @contextmanager
@@ -57,19 +58,29 @@ def read_from(checkpoint: str) -> Iterator[None]:
     try:
         yield
     except Py4JError as error:
-        raise DataError(
-            f"the checkpoint {checkpoint!r} cannot be read: {cause(error)}", hint=BROKEN
-        ) from error
+        raise _unreadable(checkpoint, cause(error)) from error
 
 
-def _of_checkpoint(session: SparkSession, place: str) -> Iterator[StoredQuery]:
-    try:
+def _unreadable(checkpoint: str, why: str) -> DataError:
+    return DataError(f"the checkpoint {checkpoint!r} cannot be read: {why}", hint=BROKEN)
+
+
+def operators(session: SparkSession, checkpoint: str) -> list[int]:
+    """The numbers of the operators with our state; [] if Spark says that there are none that it can
+    read: then the first micro-batch finds out."""
+    place = located(checkpoint)
+    rows: list[Row] = []
+    with suppress(PySparkException):
         rows = session.read.format("state-metadata").load(place).collect()
-    except PySparkException:
-        return
-    ours = {row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)}
-    for number in sorted(ours):
-        yield from _of_operator(session, place, number)
+    if not rows and _has_operators(Path(place)):  # Spark 4.1 and Spark Connect keep this to them
+        raise _unreadable(checkpoint, "Spark does not find the operators that are described there")
+    return sorted({row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)})
+
+
+def _has_operators(place: Path) -> bool:
+    """Whether the checkpoint is on this machine, and has micro-batches and operators."""
+    described = place.glob("state/*/_metadata/**/*")
+    return any(place.glob("commits/[0-9]*")) and any(each.is_file() for each in described)
 
 
 def _of_operator(session: SparkSession, checkpoint: str, number: int) -> Iterator[StoredQuery]:

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pyspark.errors import PySparkException
 
 from cereus.engine.kernel import layout
 from cereus.engine.snapshot import MAGIC, restoring, unsealed
 from cereus.errors import CereusError
 from cereus.spark.files import located
-from cereus.spark.live.state.checkpoint import OPERATORS, read_from
+from cereus.spark.live.state.checkpoint import operators, read_from
 from cereus.spark.live.state.journal import ENGINE
 from cereus.spark.live.state.stored import Head, small_pieces
 from cereus.spark.starting.session import session as session_of
@@ -52,17 +50,14 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
 
 
 def _listed(spark: SparkSession, checkpoint: str) -> list[tuple[Any, ...]]:
-    place = located(checkpoint)
-    rows: list[Row] = []
-    with suppress(PySparkException):
-        rows = spark.read.format("state-metadata").load(place).collect()
-    numbers = {row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)}
+    numbers = operators(spark, checkpoint)
     if not numbers:
         raise CereusError(
             f"there is no state of live queries in {checkpoint!r}",
             hint="give the checkpointLocation of a streaming query that has run",
         )
-    return [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
+    place = located(checkpoint)
+    return [each for number in numbers for each in _of_operator(spark, place, number)]
 
 
 def _of_operator(spark: SparkSession, place: str, number: int) -> Iterator[tuple[Any, ...]]:

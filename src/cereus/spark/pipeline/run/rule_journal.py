@@ -110,7 +110,7 @@ class RuleJournal:
         frame = self.session.createDataFrame(rows, SCHEMA).coalesce(1)
         frame.write.mode("append").json(self.path)
         for row in rows:
-            log.info("the rule %r, version %d: %s", row["name"], row["version"], row["change"])
+            _log(row)
         self._length += len(rows)
 
     # ------------------------------------------------------------ what was written
@@ -134,3 +134,12 @@ class RuleJournal:
             return
         known = ("name", "text", "language", "parameters", "options", "enabled")
         self._known.put({name: row[name] for name in known})
+
+
+def _log(row: dict[str, Any]) -> None:
+    """Log a change; one that was refused is a warning, with the reason in one line."""
+    message = f"the rule {row['name']!r}, version {row['version']}: {row['change']}"
+    if row["error"] is None:
+        log.info(message)
+    else:
+        log.warning("%s: %s", message, row["error"].splitlines()[0])

@@ -101,7 +101,8 @@ class MergeSink:
 class WebhookSink:
     """A POST for each row, a JSON object, from the driver.
 
-    identity      the columns whose hash is the header `Idempotency-Key`; all, if not said
+    identity      the columns whose hash is the header `Idempotency-Key` (all, if not said); with
+                  `once_per`, what an alert is about: then the hash includes its time
     retries       how often a request that failed is sent again, after 1, 2, 4 … seconds
     timeout       how long an answer is waited for
     dead_letters  a directory for rows that nobody took; without it one of them ends the run

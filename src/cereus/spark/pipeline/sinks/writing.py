@@ -23,7 +23,7 @@ from cereus.spark.pipeline.sinks.spec import (
     TableSink,
     WebhookSink,
 )
-from cereus.spark.relevance import quoted
+from cereus.spark.quoting import quoted
 from cereus.spark.sinks.identity import check_identity
 from cereus.spark.sinks.merge import Merge
 from cereus.spark.sinks.webhook import Posting
