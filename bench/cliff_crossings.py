@@ -69,6 +69,9 @@ CLAUSES = (
     ceql("COUNT, window in events, order", f"{PAIR} FILTER {ORDER} WITHIN 200 EVENTS",
          select="COUNT(*)"),
     ceql("COUNT, order, 10 s", f"{PAIR} FILTER {ORDER} WITHIN 10 seconds", select="COUNT(*)"),
+    ceql("COUNT, order, 1 hour", f"{PAIR} FILTER {ORDER} WITHIN 1 hour", select="COUNT(*)"),
+    ceql("COUNT of a plus, order at the end", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER a.price < "
+         "c.price WITHIN 10 seconds", select="COUNT(*)"),
     ceql("COUNT of a plus, order", f"SELL AS a ; BUY+ AS b FILTER {ORDER} AND b[volume > 4000] "
          f"{SECOND}", select="COUNT(*)"),
     ceql("COUNT, WITHOUT", f"({PAIR}) WITHOUT (SELL AS n FILTER n[volume > 4000]) {SECOND}",
