@@ -23,6 +23,7 @@ from cereus.report import report
 from cereus.syntax.parsing import MOST_TOKENS
 from tests.adversaries import TEXTS, ceql, numbers, sase
 from tests.safety import surfaces
+from tests.safety.texts.families import hostile
 
 SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.int64())])
 
@@ -325,6 +326,14 @@ def test_what_is_too_large_to_take_apart_is_an_error() -> None:
         with pytest.raises(LimitError, match="200 tests and conditions; up to 100"):
             take_apart()
     assert "200 tests and conditions" in report(query, stream(3))
+
+
+def test_comparisons_count_among_what_is_taken_apart() -> None:
+    """Seven hundred events of one type, each compared with the first: they have one test."""
+    text = next(each.text for each in hostile((700,)) if each.name == "sase, a row compared, 700")
+    query = cereus.compile(text, dialect="sase", schema=SCHEMA, stream=cereus.Stream(time="ts"))
+    with pytest.raises(LimitError, match="1,400 tests and conditions; up to 100"):
+        query.why(stream(3))
 
 
 def test_what_is_too_deep_to_run_is_an_error() -> None:

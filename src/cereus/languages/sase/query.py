@@ -116,6 +116,12 @@ class SaseQuery(EventwiseQuery):
         every = (test for block in self.plan(schema).readers for test in block.plan.tests)
         return tuple(dict.fromkeys(every))
 
+    def part_count(self, schema: pa.Schema | None = None) -> int:
+        """Components and conditions between them count as well: hundreds may share one test."""
+        blocks = [block for union in self.program.queries for block in union.blocks]
+        written = sum(len(block.parts) + len(block.clauses) for block in blocks)
+        return max(super().part_count(schema), written)
+
     @property
     def counts_events(self) -> bool:
         return any(b.plan.traits.position_sensitive for b in self._any_plan.readers)
