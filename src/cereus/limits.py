@@ -21,7 +21,7 @@ class Limits:
     states             states of the determinised automaton
     matches_per_event  matches reported at one event
     steps_per_event    configurations that read one event; where states remember values, the
-                       runs and values that a state has, of which 5,000 are the most if this
+                       runs and values that a state has, of which 1,000 are the most if this
                        is None
     shed               go on all the same: matches past their limit are left out, and at the other
                        limits the partial matches of the key at hand are dropped; the results say

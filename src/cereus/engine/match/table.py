@@ -43,9 +43,10 @@ from cereus.state.damage import damaged
 MAX_STATES = 100_000
 MOST_CLASSES = 256
 """`only_marks` does not examine the moves of more classes of events than this."""
-MOST_RUNS = 5_000
+MOST_RUNS = 1_000
 """The most runs and values that one state may remember, unless a limit says otherwise. One event
-takes many milliseconds then, and more as the stream goes on."""
+takes many milliseconds then, and more as the stream goes on: a run that ends at 1,000 has taken
+some seconds, and one that ends at 2,000 minutes."""
 MOST_BITS = 31
 """The number of slots that fit into a word with one bit each."""
 
