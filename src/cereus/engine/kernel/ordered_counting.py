@@ -241,11 +241,7 @@ class OrderedCountingKernel(CountingKernel):
         if k == self.n_states:
             self.wanted = to  # the next leaves will have it
             return False
-        i: cython.int = k * self.n_states + g
-        if to == self.states[g] and self.edges[move + layout.MOVE_LABEL] == layout.UNMARKED:
-            self.matrices[letter, i] = 1.0  # it stays
-        else:
-            self.matrices[letter, i] += 1.0
+        self.matrices[letter, k * self.n_states + g] += 1.0
         return True
 
     def _keeps_slot(self, to: cython.int, copy: cython.int) -> cython.bint:
