@@ -141,11 +141,12 @@ class OrderedCountingKernel(CountingKernel):
         return 0
 
     def _heed_limits(self) -> cython.int:
-        """Go on without leaves where there may be more configurations than the limits allow: there
-        are at most so many as leaves with matches, for each state."""
+        """Go on without leaves where more configurations than the limits allow may be there, or may
+        read an event: there are at most so many as leaves with matches, for each state."""
         if self.in_order:
             most: cython.longlong = (self.queue_to - self.queue_from) * self.n_states
-            if most + self.n_configurations > min(self.max_nodes, self.max_configurations):
+            limit: cython.longlong = min(self.max_nodes, self.max_configurations, self.max_steps)
+            if most + self.n_configurations > limit:
                 self._give_up()
         return 0
 
