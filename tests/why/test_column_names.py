@@ -57,3 +57,13 @@ def test_a_variable_of_rows_may_be_called_positions() -> None:
     answer = query.why(EVENTS)
     assert [step.reached for step in answer.steps] == [1, 1, 0]
     assert [miss.by for miss in answer.misses] == ["E.v is 3, off by 6"]
+
+
+def test_variables_and_keys_may_be_called_like_the_columns_that_why_makes() -> None:
+    events = EVENTS.append_column("rows of s", EVENTS["key"])
+    text = """SELECT s, "rows of e" WHERE start AS s ; end AS "rows of e" FILTER s.v > 5
+        PARTITION BY "rows of s\""""
+    query = cereus.compile(text, stream=TIMED)
+    assert query.variables == ("s", "rows of e")
+    (rule, *_) = query.why(events).rules
+    assert (rule.note, rule.more) == (None, 1)

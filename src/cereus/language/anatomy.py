@@ -36,7 +36,7 @@ ROW = "__row"
 """The column with the number of an event's row."""
 TAKEN = "__taken"
 """The mark at events that a loosened part of a query takes."""
-ROWS_OF = "rows of {}"
+ROWS_OF = "__rows_of {}"
 """The column with the rows of a variable, so that it is not called like another column of the
 results."""
 WIDER = (2, 16)

@@ -127,3 +127,22 @@ def test_an_event_does_not_look_at_every_value(pattern: str) -> None:
     )
     query = cereus.compile(f"SELECT COUNT(*) WHERE {pattern} WITHIN 1000 [t]", stream=STREAM)
     assert query.run(table, threads=1).costs.steps < 30 * size
+
+
+@pytest.mark.parametrize("size", [300, 10])
+def test_a_limit_of_steps_holds_however_the_stream_is_cut(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long pieces are read with leaves, of which none makes a step."""
+    monkeypatch.setattr(kernel_options, "ORDER_FROM", 0)
+    monkeypatch.setattr(kernel_options, "LEAVES_AHEAD", 100)
+    table = pa.table({"type": [*"AB"] * 150, "x": [7 * row % 300 for row in range(300)]})
+    query = cereus.compile(
+        "SELECT COUNT(*) WHERE A AS a ; B+ AS b ; A AS c FILTER a.x < c.x WITHIN 60 EVENTS",
+        schema=table.schema,
+        limits=cereus.Limits(steps_per_event=40),
+    )
+    recognizer = query.recognizer(schema=table.schema)
+    with pytest.raises(cereus.errors.LimitError, match="more than 40 steps"):
+        for begin in range(0, table.num_rows, size):
+            list(recognizer.push(table.slice(begin, size)))

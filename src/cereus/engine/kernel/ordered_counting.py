@@ -141,11 +141,12 @@ class OrderedCountingKernel(CountingKernel):
         return 0
 
     def _heed_limits(self) -> cython.int:
-        """Go on without leaves where there may be more configurations than the limits allow: there
-        are at most so many as leaves with matches, for each state."""
+        """Go on without leaves where more configurations than the limits allow may be there, or may
+        read an event: there are at most so many as leaves with matches, for each state."""
         if self.in_order:
             most: cython.longlong = (self.queue_to - self.queue_from) * self.n_states
-            if most + self.n_configurations > min(self.max_nodes, self.max_configurations):
+            limit: cython.longlong = min(self.max_nodes, self.max_configurations, self.max_steps)
+            if most + self.n_configurations > limit:
                 self._give_up()
         return 0
 
@@ -241,11 +242,7 @@ class OrderedCountingKernel(CountingKernel):
         if k == self.n_states:
             self.wanted = to  # the next leaves will have it
             return False
-        i: cython.int = k * self.n_states + g
-        if to == self.states[g] and self.edges[move + layout.MOVE_LABEL] == layout.UNMARKED:
-            self.matrices[letter, i] = 1.0  # it stays
-        else:
-            self.matrices[letter, i] += 1.0
+        self.matrices[letter, k * self.n_states + g] += 1.0
         return True
 
     def _keeps_slot(self, to: cython.int, copy: cython.int) -> cython.bint:

@@ -72,7 +72,7 @@ def operators(session: SparkSession, checkpoint: str) -> list[int]:
     rows: list[Row] = []
     with suppress(PySparkException):
         rows = session.read.format("state-metadata").load(place).collect()
-    if not rows and _has_operators(Path(place)):  # Spark 4.1 and Spark Connect keep this to them
+    if not rows and _has_operators(Path(place)):  # Spark 4.1 and Spark Connect do not say so
         raise _unreadable(checkpoint, "Spark does not find the operators that are described there")
     return sorted({row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)})
 
