@@ -96,7 +96,10 @@ def interruptible(rows: int, work: Callable[[], Result]) -> Result:
     if rows < LONG:
         return work()
     result: Future[Result] = Future()
-    threading.Thread(target=_do, args=(work, result), name="cereus sorts", daemon=True).start()
+    try:
+        threading.Thread(target=_do, args=(work, result), name="cereus sorts", daemon=True).start()
+    except RuntimeError:  # the machine gives this process no more threads
+        return work()
     flag = getattr(_here, "flag", None)
     while not wait([result], PAUSE).done:
         if flag is not None and flag.is_set():

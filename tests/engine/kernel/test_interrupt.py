@@ -62,6 +62,16 @@ def test_what_a_sort_returns_or_raises_comes_through() -> None:
         interruptible(LONG, lambda: 1 // 0)
 
 
+def test_where_there_are_no_more_threads_a_sort_is_done_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert interruptible(LONG, lambda: 3) == 3
+
+
 def test_a_signal_interrupts_a_long_call() -> None:
     types = np.repeat(["A", "B"], EVENTS // 2)
     table = pa.table({"type": types, "x": np.arange(EVENTS)[::-1]})
