@@ -115,7 +115,7 @@ SPREAD = {
 @pytest.mark.parametrize("name", SPREAD)
 def test_words_that_are_alike_have_buckets_apart(name: str) -> None:
     """Rows with such words do not read one after the other."""
-    assert _longest_run(codes.Words(SPREAD[name]).buckets) < 40
+    assert _longest_run(codes.Words(SPREAD[name]).codes) < 40
 
 
 # ---------------------------------------------------------------- classes, groups, positions

@@ -112,27 +112,47 @@ class Words:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = [word.encode() for word in words]
-        size = 16
-        while size < 4 * len(self.words):
-            size *= 2
-        self.buckets = np.zeros(size, np.int32)
-        self.offsets = np.zeros(len(self.words) + 1, np.int64)
-        np.cumsum([len(word) for word in self.words], out=self.offsets[1:])
-        # eight spare bytes, so that a word's prefix can be read in one load
+        buckets = 16
+        while buckets < 4 * len(self.words):
+            buckets *= 2
+        ends = np.cumsum([0, *map(len, self.words)])
+        # eight spare bytes, so that the first eight of a word can be read in one load
         self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
-        self.prefixes = np.zeros(len(self.words), np.uint64)
+        self.codes = np.zeros(buckets, np.int32)
+        # of the word in each bucket: its first eight bytes, where it begins in `data`, its size
+        self.prefixes = np.zeros(buckets, np.uint64)
+        self.places = np.zeros(buckets, np.int64)
+        self.sizes = np.zeros(buckets, np.int64)
         self.salt = secrets.randbits(64)
         self.all_bytes = len({(word[:8], len(word)) for word in self.words}) < len(self.words)
         for code, word in enumerate(self.words, 1):
-            prefix = int.from_bytes(word[:8], "little")
-            self.prefixes[code - 1] = prefix
+            prefix, place = int.from_bytes(word[:8], "little"), int(ends[code - 1])
             mixed = _begun(prefix, len(word), self.salt)
             if self.all_bytes:
-                mixed = _with_rest(mixed, self.data, self.offsets[code - 1], len(word))
-            at = _slot(mixed) % size
-            while self.buckets[at]:
-                at = (at + 1) % size
-            self.buckets[at] = code
+                mixed = _with_rest(mixed, self.data, place, len(word))
+            at = _slot(mixed) % buckets
+            while self.codes[at]:
+                at = (at + 1) % buckets
+            self.codes[at] = code
+            self.prefixes[at], self.places[at], self.sizes[at] = prefix, place, len(word)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _same_rest(
+    data: cython.const[cython.uchar][::1],
+    begin: cython.longlong,
+    words: cython.const[cython.uchar][::1],
+    word: cython.longlong,
+    size: cython.longlong,
+) -> cython.bint:
+    """Whether two strings of one size are the same after their first eight bytes."""
+    k: cython.longlong
+    for k in range(8, size):
+        if data[begin + k] != words[word + k]:
+            return False
+    return True
 
 
 def string_codes(
@@ -145,16 +165,15 @@ def string_codes(
     """Add the code of every string as the last digit of its number in `index`. The strings are
     those of an Arrow string array, given by its buffers."""
     n: cython.longlong = offsets.shape[0] - 1
-    buckets: cython.const[cython.int][::1] = words.buckets
+    codes: cython.const[cython.int][::1] = words.codes
     prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
-    word_offsets: cython.const[cython.longlong][::1] = words.offsets
+    places: cython.const[cython.longlong][::1] = words.places
+    sizes: cython.const[cython.longlong][::1] = words.sizes
     word_data: cython.const[cython.uchar][::1] = words.data
-    last: cython.ulonglong = buckets.shape[0] - 1
+    last: cython.ulonglong = codes.shape[0] - 1
     salt: cython.ulonglong = words.salt
     all_bytes: cython.bint = words.all_bytes
     i: cython.longlong
-    k: cython.longlong
-    code: cython.int
     at: cython.ulonglong
     with cython.nogil:
         for i in range(n):
@@ -165,19 +184,13 @@ def string_codes(
             if all_bytes:
                 at = _with_rest(at, data, begin, size)
             at = _slot(at) & last
-            while True:
-                code = buckets[at]
-                if code == 0:
-                    break
-                word: cython.longlong = word_offsets[code - 1]
-                if prefixes[code - 1] == prefix and word_offsets[code] - word == size:
-                    k = 8
-                    while k < size and data[begin + k] == word_data[word + k]:
-                        k += 1
-                    if k >= size:
-                        break
+            while codes[at] and not (
+                prefixes[at] == prefix
+                and sizes[at] == size
+                and (size <= 8 or _same_rest(data, begin, word_data, places[at], size))
+            ):
                 at = (at + 1) & last
-            index[i] = cython.cast(cython.ushort, index[i] * radix + code)
+            index[i] = cython.cast(cython.ushort, index[i] * radix + codes[at])
 
 
 def entry_codes(
