@@ -191,9 +191,9 @@ def without_variable(expression: Expression) -> Expression:
     return rebuild(expression, without_variable)
 
 
-def is_local(condition: Expression) -> bool:
-    """Whether a condition on one variable is about each event alone (it has no aggregate)."""
-    return not any(isinstance(node, Aggregate) for node in condition.walk())
+def has_aggregates(expression: Expression) -> bool:
+    """Whether an expression is about all events of a variable, and not about each alone."""
+    return any(isinstance(node, Aggregate) for node in expression.walk())
 
 
 def about(condition: Expression, variable: str) -> Expression:

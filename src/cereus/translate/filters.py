@@ -6,17 +6,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.expr.tree import (
-    Aggregate,
     And,
     Attribute,
     Expression,
     Or,
+    has_aggregates,
     rebuild,
     variables,
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.explaining.skeleton import is_between
+from cereus.languages.ceql.predicates import is_between
 from cereus.translate.leaves import Around, StoredVariables, VariableCondition, places
 from cereus.translate.limits import refused
 
@@ -24,7 +24,7 @@ from cereus.translate.limits import refused
 def filter_conditions(node: cel.Filter, condition: Expression) -> Around:
     """A filter on one variable, or between several: a condition on the last, with the others
     stored."""
-    if any(isinstance(part, Aggregate) for part in condition.walk()):
+    if has_aggregates(condition):
         raise refused(node, "an aggregate is about several events, and a register holds one")
     if any(">" in name for name in variables(condition)):
         raise refused(node, "SREMO has no streams to tell apart")
@@ -67,7 +67,7 @@ def of_one_event(node: cel.Filter, predicate: cel.Predicate) -> Expression:
     bound = places(node.body)
     conditions = [p.condition for p in _conditions_of(predicate)]
     mixed = len(names) > 1 and len({bound[n].events for n in names if n in bound}) > 1
-    if mixed or any(isinstance(n, Aggregate) for c in conditions for n in c.walk()):
+    if mixed or any(map(has_aggregates, conditions)):
         raise refused(node, "this filter is about several events, and ! about each alone")
     return _one_condition(predicate)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from cereus.clauses.tree import Strategy
 from cereus.expr.tree import variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.explaining.skeleton import is_between
+from cereus.languages.ceql.predicates import is_between
 from cereus.translate.leaves import Around, NamedAs, VariableCondition
 
 Events = list[tuple[cel.Type, Around]]

@@ -17,7 +17,7 @@ from cereus.clauses.tree import AnyQuery, Strategy
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
-from cereus.languages.ceql.planning.ends import ends_marked
+from cereus.languages.ceql.planning.facts import ends_marked
 from cereus.languages.ceql.planning.rewrite import RULES, rewrite
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed

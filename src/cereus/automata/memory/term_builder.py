@@ -135,7 +135,7 @@ class TermBuilder:
             leaf = self._computed(part, read)
             return ex.Attribute((str(leaves.setdefault(leaf, len(leaves))),))
 
-        if self._is_reading(node) or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+        if self._is_reading(node) or ex.has_aggregates(node):
             return None
         kind = value_kind(node, self.schema)
         try:
@@ -204,7 +204,7 @@ class TermBuilder:
     def _is_reading(self, node: Expression) -> bool:
         """Whether a batch has the values of a node as a column. The kernel computes with times
         itself, since it counts them."""
-        if len(variables(node)) != 1 or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+        if len(variables(node)) != 1 or ex.has_aggregates(node):
             return False
         return not isinstance(node, ex.Arithmetic) or not self._has_times(node)
 

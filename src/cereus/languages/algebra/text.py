@@ -1,4 +1,4 @@
-"""Event algebra: text → `lang.algebra`, and back."""
+"""Reads the event algebra: a text becomes the tree of `algebra.tree`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> algebra.EventEx
 
 
 class Expressions(Conditions):
-    """One method per rule of `algebra.lark`; those of conditions are inherited."""
+    """One method per rule of `grammar.lark`; those of conditions are inherited."""
 
     def typed(
         self, meta: Meta, name: str, condition: Expression | None = None

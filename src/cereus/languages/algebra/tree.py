@@ -2,7 +2,7 @@
 
 Nodes have the paper's names. They compare by meaning; `span` (the place in the text) is ignored.
 Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` for `A;B`, and `A.within(2)`
-for `A` restricted to two ticks. `str()` gives the text; `lang.algebra_text` reads it.
+for `A` restricted to two ticks. `str()` gives the text; `algebra.text` reads it.
 """
 
 from __future__ import annotations

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.scope import bound, mentioned
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.languages.ceql.predicates import conjuncts_of, mentioned
+from cereus.languages.ceql.scope import bound
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
-
-
-def operands_of(predicate: cel.Predicate) -> Iterator[cel.Predicate]:
-    """The operands of AND, however it is nested."""
-    if isinstance(predicate, cel.AllOf):
-        for operand in predicate.operands:
-            yield from operands_of(operand)
-    else:
-        yield predicate
-
-
-def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
-    """Like `operands_of`, also of the ANDs inside the conditions on one event."""
-    return tuple(part for operand in operands_of(predicate) for part in _split(operand))
-
-
-def _split(predicate: cel.Predicate) -> Iterable[cel.Predicate]:
-    if isinstance(predicate, cel.Holds) and isinstance(predicate.condition, ex.And):
-        return map(cel.Holds, conjuncts(predicate.condition))
-    return (predicate,)
 
 
 def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expression]]:
@@ -41,7 +22,11 @@ def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expressi
             continue
         for part in conjuncts_of(node.predicate):
             names = sorted({name for name, _ in mentioned(part)})
-            if isinstance(part, cel.Holds) and len(names) == 1 and ex.is_local(part.condition):
+            if (
+                isinstance(part, cel.Holds)
+                and len(names) == 1
+                and not ex.has_aggregates(part.condition)
+            ):
                 yield node.body, names[0], part.condition
 
 

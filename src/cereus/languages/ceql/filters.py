@@ -1,4 +1,4 @@
-"""Turns the condition after FILTER into predicates of `lang.cel`.
+"""Turns the condition after FILTER into a predicate of the tree.
 
 A FILTER is parsed as one condition in which `A[…]` is a primary. Its AND, OR and NOT are then taken
 apart here, because `p OR q` is the OR of two filters (CEL paper, §4) while an OR inside `A[…]` is

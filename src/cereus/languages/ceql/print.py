@@ -231,6 +231,6 @@ def _operand(predicate: cel.Predicate) -> str:
 def _holds(condition: ex.Expression) -> str:
     """`A[…]` if the condition is about single events of one variable, else the condition itself."""
     names = ex.variables(condition)
-    if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
+    if len(names) == 1 and not ex.has_aggregates(condition):
         return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
     return condition_text(condition)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from cereus.clauses.tree import Consume, Skip
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean, nearest
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.counts import check_counts
 from cereus.languages.ceql.operators.previous import PREV, check_previous
 from cereus.languages.ceql.order import leaf_order
+from cereus.languages.ceql.predicates import conditions_of, mentioned
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 COLUMN = "a column stands in the brackets of its variable, a[{name}], or after RETURN, a.{name}"
@@ -177,7 +177,7 @@ def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: E
             names = bound(body)
             for name, span in mentioned(predicate):
                 _known(name, names, streams, everywhere, span)
-            for condition in conditions(predicate):
+            for condition in conditions_of(predicate):
                 check_previous(condition)
         case cel.Project(variables, body):
             names = bound(body)
@@ -201,8 +201,8 @@ def _check_excluded(
         return
     for name, span in mentioned(event.predicate):
         _known(name, names | _names_of(event), streams, everywhere, span)
-    for condition in conditions(event.predicate):
-        if not ex.is_local(condition):
+    for condition in conditions_of(event.predicate):
+        if ex.has_aggregates(condition):
             raise RefusedError(
                 "totals cannot be compared with an event that must not occur",
                 span=condition.span,
@@ -244,23 +244,6 @@ def _check_negated_filter(
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )
-
-
-def mentioned(predicate: cel.Predicate) -> Iterator[tuple[str, Span | None]]:
-    """The variables of a predicate with the place where each is written."""
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        for operand in predicate.operands:
-            yield from mentioned(operand)
-    elif isinstance(predicate, cel.Holds):
-        for node in predicate.condition.walk():
-            if isinstance(node, ex.Attribute | ex.Aggregate) and node.variable is not None:
-                yield node.variable, predicate.span if _in_brackets(predicate) else node.span
-
-
-def _in_brackets(predicate: cel.Holds) -> bool:
-    # In `A[price > 3]` the variable stands at the start of the predicate, not in its attributes.
-    inner = predicate.condition.span
-    return bool(predicate.span and inner and predicate.span != inner)
 
 
 def _known(

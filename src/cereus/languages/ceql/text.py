@@ -1,4 +1,4 @@
-"""CEQL: text → `lang.cel`, and back.
+"""Reads CEQL: a text becomes the tree of `ceql.tree`.
 
 CEQL is the language of CORE with the rest of CEL: `AND ALL UNLESS START(φ) PROJECT[a, b](φ)`,
 strategies anywhere, comparisons between variables.
@@ -64,7 +64,7 @@ class _CeqlConditions(Conditions):
 
 
 class _Ceql(ClauseTexts):
-    """One method per rule of `ceql.lark`."""
+    """One method per rule of `grammar.lark`."""
 
     # ------------------------------------------------------------ query
 

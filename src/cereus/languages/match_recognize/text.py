@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE: text → `tree`, and back."""
+"""Reads MATCH_RECOGNIZE: a text becomes the clause of `match_recognize.tree`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Test = Callable[[ex.Expression], ex.Expression]
 
 
 class _Texts(Conditions):
-    """One method per rule of `match_recognize.lark`; those of conditions are inherited."""
+    """One method per rule of `grammar.lark`; those of conditions are inherited."""
 
     def clause(self, meta: Meta, body: tree.Clause, *alias: object) -> tree.Clause:
         return body

@@ -1,4 +1,4 @@
-"""PAR: text → `lang.par`, and back."""
+"""Reads PAR: a text becomes the tree of `par.tree`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> par.Program:
 
 
 class Programs(Conditions):
-    """One method per rule of `par.lark`; those of conditions are inherited."""
+    """One method per rule of `grammar.lark`; those of conditions are inherited."""
 
     def type(self, meta: Meta, token: Token) -> str:
         return name_of(token)

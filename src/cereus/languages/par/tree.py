@@ -2,7 +2,7 @@
 
 Nodes are immutable and compare by what they say; `span` is where the text stood. Python
 operators build them: `x | y`, `~x` (negation), `x >> y` (`x ; y`) and `x["A"]`.
-Reading text is `lang.par_text`; `str(program)` writes it.
+`par.text` reads a text; `str(program)` writes it.
 """
 
 from __future__ import annotations

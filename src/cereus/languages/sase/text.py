@@ -1,4 +1,4 @@
-"""SASE+: text → `lang.sase`, and back."""
+"""Reads SASE+: a text becomes the tree of `sase.tree`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Before(ex.Expression):
 
 
 class _Sase(WindowTexts):
-    """One method per rule of `sase.lark`; those of conditions are inherited."""
+    """One method per rule of `grammar.lark`; those of conditions are inherited."""
 
     def program(self, meta: Meta, *queries: sase.Union) -> sase.Program:
         return sase.Program(queries, span=span_of(meta))

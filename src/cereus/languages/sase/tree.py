@@ -1,7 +1,7 @@
 """The syntax tree of SASE+ (Diao, Immerman, Gyllstrom: "SASE+: An agile language for Kleene
 closure over event streams", §2 and A.1).
 
-An attribute of a single event, `b.price`, is `expression.Attribute` with its variable; what is
+An attribute of a single event, `b.price`, is `expr.tree.Attribute` with its variable; what is
 read of a Kleene variable's array has nodes of its own: `Item` (`a[i].price`), `Aggregate`
 (`avg(a[..i-1].price)`), and, in RETURN, `Series` (`a[].price`). `a.LEN` is read as `count(a[])`.
 """

@@ -1,4 +1,4 @@
-"""SREMO: text → `tree`, and back."""
+"""Reads SREMO: a text becomes the tree of `sremo.tree`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> srem
 
 
 class _Texts(ClauseTexts):
-    """One method per rule of `sremo.lark`; those of conditions are inherited."""
+    """One method per rule of `grammar.lark`; those of conditions are inherited."""
 
     def query(self, meta: Meta, *parts: Any) -> sremo.SremoTree:
         detect = isinstance(parts[0], Token)

@@ -1,7 +1,7 @@
 """SASE+ queries: their matches, their output events, and how queries feed one another (§2.2).
 
-`answers(program, events)` is the whole meaning of a text. `sase_nfa` matches one block,
-`sase_negation` drops matches by negation, `sase_terms` has the values of terms.
+`answers(program, events)` is the whole meaning of a text. `nfa` matches one block,
+`negation` drops matches by negation, `terms` has the values of terms.
 """
 
 from __future__ import annotations

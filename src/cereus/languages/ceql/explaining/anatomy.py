@@ -22,15 +22,16 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import conjuncts_of, leaves, tests_of
+from cereus.languages.ceql.events import leaves, tests_of
 from cereus.languages.ceql.operators.absence import is_own
+from cereus.languages.ceql.predicates import conjuncts_of, mentioned
 from cereus.languages.ceql.print import (
     absence_text,
     formula_text,
     predicate_text,
     unfollowed_text,
 )
-from cereus.languages.ceql.scope import bound, knows, mentioned
+from cereus.languages.ceql.scope import bound, knows
 from cereus.plan.tests import EventTest
 
 Query = PatternQuery[cel.Formula]

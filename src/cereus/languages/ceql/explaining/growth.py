@@ -16,16 +16,24 @@ from cereus.automata.memory.intervals import is_interval
 from cereus.clauses.tree import Strategy
 from cereus.explain.slowness import comparisons
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
+from cereus.expr.tree import (
+    Aggregate,
+    And,
+    Attribute,
+    Comparison,
+    Expression,
+    has_aggregates,
+    variables,
+)
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
-from cereus.languages.ceql.operators.absence import conditions as absent_conditions
+from cereus.languages.ceql.explaining.skeleton import formula_of
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.choosing import choices, exception_refusal, max_refusal
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
+from cereus.languages.ceql.predicates import conditions_of, is_between
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
@@ -68,7 +76,7 @@ def _conditions(
         case cel.Without(body, events):
             for event in filter(is_correlated, events):
                 assert event.predicate is not None
-                condition = And(tuple(absent_conditions(event.predicate)))
+                condition = And(tuple(conditions_of(event.predicate)))
                 why = where or absence_refusal(node)
                 yield Condition(event.predicate, condition, body, why)
         case cel.Filter(body, cel.Holds(condition)) if is_between(condition):
@@ -97,7 +105,11 @@ def exponential(plan: Plan) -> list[str]:
         for each in compared
         for name in sorted(variables(each.condition) & repeating(each.body))
         if _kept(each.condition, name)
-        and (not in_registers or _totals(each.condition) or _is_set(plan, each.condition, name))
+        and (
+            not in_registers
+            or has_aggregates(each.condition)
+            or _is_set(plan, each.condition, name)
+        )
     ]
 
 
@@ -148,10 +160,6 @@ def many_parts(plan: Plan) -> list[str]:
         "one more event, with all of them selected, has no such states"
         for count in counts[:1]  # an ALL inside another has fewer states
     ]
-
-
-def _totals(condition: Expression) -> bool:
-    return any(isinstance(node, Aggregate) for node in condition.walk())
 
 
 def _kept(condition: Expression, name: str) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.clauses.tree import Strategy
-from cereus.expr.tree import Expression, is_local, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.planning.keys import with_keys
 from cereus.languages.ceql.planning.rewrite import bottom_up, rewrite, split_filters
+from cereus.languages.ceql.predicates import is_between
 from cereus.plan.plan import Plan
 
 
@@ -46,11 +46,6 @@ def _correlates(node: cel.Formula) -> bool:
         and isinstance(node.predicate, cel.Holds)
         and is_between(node.predicate.condition)
     )
-
-
-def is_between(condition: Expression) -> bool:
-    """Whether a condition is about several events together."""
-    return len(variables(condition)) > 1 or not is_local(condition)
 
 
 def conditions_between(plan: Plan) -> list[cel.Predicate]:

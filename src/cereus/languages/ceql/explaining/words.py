@@ -23,7 +23,8 @@ from cereus.explain.phrases import (
 )
 from cereus.expr.print import condition_text
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import conditions_on_single_events, conjuncts_of
+from cereus.languages.ceql.events import conditions_on_single_events
+from cereus.languages.ceql.predicates import conjuncts_of
 from cereus.languages.ceql.print import formula_text
 from cereus.syntax.literals import duration_text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from cereus.automata.memory.absence import THIS
@@ -10,6 +9,7 @@ from cereus.clauses.tree import TimeWindow, Unfollowed, Window
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.predicates import conditions_of
 
 SINGLE_EVENTS = (
     "WITHOUT and UNTIL are about single events, possibly named, filtered and joined by OR"
@@ -46,19 +46,10 @@ def is_own(event: cel.Excluded, variable: str) -> bool:
     return variable in event.names or event.event.name in (variable, variable.rpartition(">")[2])
 
 
-def conditions(predicate: cel.Predicate | None) -> Iterator[ex.Expression]:
-    """All conditions in a predicate, whatever joins them."""
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        for operand in predicate.operands:
-            yield from conditions(operand)
-    elif isinstance(predicate, cel.Holds):
-        yield predicate.condition
-
-
 def is_correlated(event: cel.Excluded) -> bool:
     """Whether its conditions read other events too."""
     return any(
-        not is_own(event, name) for c in conditions(event.predicate) for name in ex.variables(c)
+        not is_own(event, name) for c in conditions_of(event.predicate) for name in ex.variables(c)
     )
 
 
@@ -68,23 +59,6 @@ def of_this(event: cel.Excluded, condition: ex.Expression) -> ex.Expression:
         is_this = condition.variable is not None and is_own(event, condition.variable)
         return replace(condition, variable=THIS) if is_this else condition
     return ex.rebuild(condition, lambda child: of_this(event, child))
-
-
-def alternatives(predicate: cel.Predicate | None) -> list[list[ex.Expression]]:
-    """The predicate as an OR of ANDs of conditions."""
-    match predicate:
-        case None:
-            return [[]]
-        case cel.AnyOf(operands):
-            return [each for operand in operands for each in alternatives(operand)]
-        case cel.AllOf(operands):
-            joined: list[list[ex.Expression]] = [[]]
-            for operand in operands:
-                joined = [[*one, *two] for one in joined for two in alternatives(operand)]
-            return joined
-        case cel.Holds(condition):
-            return [[condition]]
-    raise TypeError(f"not a predicate: {predicate!r}")
 
 
 def unfollowed_by(formula: cel.Formula, window: Window) -> Unfollowed:
@@ -99,7 +73,7 @@ def unfollowed_by(formula: cel.Formula, window: Window) -> Unfollowed:
     read = (
         name
         for event in events
-        for condition in conditions(event.predicate)
+        for condition in conditions_of(event.predicate)
         for name in ex.variables(condition)
         if not is_own(event, name)
     )

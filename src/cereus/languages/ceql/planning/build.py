@@ -5,36 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import pyarrow as pa
 
 from cereus.automata.model import Automaton
 from cereus.automata.strategies import FirstEventsAutomaton, select
-from cereus.clauses.tree import EventWindow, Strategy
+from cereus.clauses.tree import Strategy
 from cereus.errors import RefusedError
 from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
-from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
-from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.brackets import refuse_other_events
 from cereus.languages.ceql.planning.choosing import choices, max_refusal
-from cereus.languages.ceql.planning.ends import ends_marked
-from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
-from cereus.languages.ceql.planning.locality import looks_back
-from cereus.languages.ceql.planning.lower import (
-    Streams,
-    lowered,
-    with_followers,
+from cereus.languages.ceql.planning.facts import (
+    ends_marked,
+    facts_of,
 )
+from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
+from cereus.languages.ceql.planning.lower import MatchChoice, lowered
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
-from cereus.languages.ceql.planning.sizes import size
 from cereus.languages.ceql.planning.span import with_implied_window
+from cereus.languages.ceql.planning.streams import Streams, check_streams
 from cereus.languages.ceql.planning.timeouts import (
     check_timeouts,
     first_tests,
@@ -43,7 +38,7 @@ from cereus.languages.ceql.planning.timeouts import (
 from cereus.languages.ceql.planning.unseen import with_single_rounds
 from cereus.plan.checking import check_clauses
 from cereus.plan.lowered import Lowered, with_tests
-from cereus.plan.plan import Plan
+from cereus.plan.plan import Follower, Plan
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
@@ -72,19 +67,19 @@ def build(
         query = _checked(query, stream, schema)
     window, query = query.window, with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
-    facts = _facts(query)
-    streams = _streams(query, stream)
+    facts = facts_of(query)
+    streams = Streams.of(query, stream)
     choice = _choice(query, facts)
     lower = partial(
         lowered,
         streams=streams,
         schema=schema,
         stream=stream,
+        choice=choice,
         correlated=correlated,
-        **choice._asdict(),
     )
     made, strict = _lowered(query, keyed.formula, rules, lower, grows=choice.grows)
-    made, followers, compared = with_followers(query, streams, made)
+    made, followers, compared = _with_followers(query, streams, made)
     begins = 0
     if query.timeouts:
         made, begins = with_tests(made, first_tests(query, stream))
@@ -100,24 +95,15 @@ def build(
 
 def _check(query: cel.CeqlTree, stream: Stream) -> None:
     """Refuse clauses that do not go together, or that the stream cannot answer."""
-    _check_streams(query, stream)
+    check_streams(query, stream)
     _check_count(query)
     _check_unfollowed(query, stream)
     check_timeouts(query)
 
 
-class _Choice(NamedTuple):
-    """How a query chooses among matches: options of `lowered`, which explains them."""
-
-    why_values: str | None
-    chooses: bool
-    largest: bool
-    grows: bool
-
-
-def _choice(query: cel.CeqlTree, facts: PatternFacts) -> _Choice:
+def _choice(query: cel.CeqlTree, facts: PatternFacts) -> MatchChoice:
     largest = query.strategy is Strategy.MAX and not facts.one_size and not facts.open_ended
-    return _Choice(
+    return MatchChoice(
         why_values=max_refusal(query, query.formula) if query.skip is None else SKIPPED,
         chooses=not query.timeouts,
         largest=largest,
@@ -147,6 +133,25 @@ def _lowered(
     return (unnarrowed if unnarrowed.grows else made), strict
 
 
+def _with_followers(
+    query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
+) -> tuple[Lowered[Automaton], int, tuple[Follower, ...]]:
+    """The same with tests of what must not follow a match: their bits, and those that are compared
+    with it."""
+    if query.unfollowed is None:
+        return made, 0, ()
+    events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
+    mask, compared = 0, []
+    for event in events:
+        for test, conditions in streams.excluded(event):
+            made, bits = with_tests(made, [test])
+            if conditions:
+                compared.append(Follower(bits.bit_length() - 1, conditions))
+            else:
+                mask |= bits
+    return made, mask, tuple(compared)
+
+
 def _choosing(plan: Plan, query: cel.CeqlTree, automaton: Automaton, *, strict: bool) -> Plan:
     """The plan with an automaton that chooses by itself, if that is how matches are chosen;
     `strict` where it does already."""
@@ -158,31 +163,6 @@ def _choosing(plan: Plan, query: cel.CeqlTree, automaton: Automaton, *, strict: 
     if query.skip is not None:
         automaton = FirstEventsAutomaton(automaton)
     return replace(plan, automaton=plan.shown(automaton))
-
-
-def _facts(query: cel.CeqlTree) -> PatternFacts:
-    return PatternFacts(
-        open_ended=not ends_marked(query.formula),
-        position_sensitive=(
-            isinstance(query.window, EventWindow)
-            or query.strategy is Strategy.STRICT
-            or any(map(_looks_at_positions, query.formula.walk()))
-        ),
-        one_size=size(query.formula) is not None,
-        counts_high=most_rounds(query.formula) > FEW_ROUNDS,
-        always_bound=surely_bound(query.formula),
-        looks_back=looks_back(query.formula),
-    )
-
-
-def _looks_at_positions(node: cel.Formula) -> bool:
-    if isinstance(node, cel.Select):
-        return node.strategy is Strategy.STRICT
-    if isinstance(node, cel.Repeated | cel.Gapped):
-        return node.contiguous
-    if isinstance(node, cel.Within):
-        return isinstance(node.window, EventWindow)
-    return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
 def _check_unfollowed(query: cel.CeqlTree, stream: Stream) -> None:
@@ -208,43 +188,6 @@ def _check_count(query: cel.CeqlTree) -> None:
             span=query.span,
             hint="SELECT * and count the rows, or write len(q.run(…))",
         )
-
-
-def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
-    if stream.stream is None:
-        return Streams(only=query.streams[0] if len(query.streams) == 1 else None)
-    names = query.streams or tuple(sorted(_mentioned_streams(query)))
-    return Streams(names, column=stream.stream, others=not query.streams)
-
-
-def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
-    """The streams that a type `S>R`, a filter, a projection or the output names."""
-    names = [output.variable for output in query.select or ()]
-    streams = [node.stream or "" for node in cel.types(query.formula)]
-    for node in query.formula.walk():
-        if isinstance(node, cel.Filter):
-            names.extend(name for name, _ in scope.mentioned(node.predicate))
-        elif isinstance(node, cel.Without):
-            filters = [each.predicate for each in node.events if each.predicate is not None]
-            names.extend(name for each in filters for name, _ in scope.mentioned(each))
-        elif isinstance(node, cel.Project):
-            names.extend(node.variables)
-    streams.extend(name.rpartition(">")[0] for name in names)
-    return set(streams) - {""}
-
-
-def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
-    """Check that the stream of a type `S>R` is read and known."""
-    for node in cel.types(query.formula):
-        if node.stream is None:
-            continue
-        if stream.stream is None and query.streams != (node.stream,):
-            raise RefusedError(
-                f"{node.stream}>{node.name} asks which stream an event came on",
-                text=query.text,
-                span=node.span,
-                hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
-            )
 
 
 def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:

@@ -13,21 +13,19 @@ States are used for parts whose events the kernel cannot see: those that PROJECT
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cereus.automata.memory.chosen import MOST_NESTED
 from cereus.clauses.tree import AnyQuery, EventWindow, Strategy, is_kept
-from cereus.expr.tree import Comparison, is_local, variables
+from cereus.expr.tree import Comparison
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import operands_of
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.order import ANY_TYPE, leaf_order
-from cereus.languages.ceql.planning.binding import surely_bound
-from cereus.languages.ceql.planning.ends import ends_marked
-from cereus.languages.ceql.planning.sizes import compares_matches
-from cereus.languages.ceql.scope import bound, mentioned
+from cereus.languages.ceql.planning.facts import compares_matches, ends_marked, surely_bound
+from cereus.languages.ceql.predicates import conditions_of, is_between, mentioned, operands_of
+from cereus.languages.ceql.scope import bound
 
 WHOLE_RUNS = "MAX compares whole runs"
 PILING = "all its runs are remembered, inside the window or not, and more as the stream goes on"
@@ -57,6 +55,20 @@ def choices(formula: cel.Formula) -> Iterator[ChosenPart]:
         return iter(())  # most formulas, without a look at what stands around each part
     refusal = NESTED if nested(formula) > MOST_NESTED else None
     return _choices(formula, _Around(refusal))
+
+
+def by_node(chosen: Iterable[ChosenPart]) -> dict[cel.Select, ChosenPart]:
+    """How the kernel chooses for each strategy. A strategy that occurs at several places gets what
+    is right for all of them."""
+    parts: dict[cel.Select, ChosenPart] = {}
+    for part in chosen:
+        other = parts.get(part.node, part)
+        parts[part.node] = part._replace(
+            rivals=part.rivals or other.rivals or part.begins_anywhere != other.begins_anywhere,
+            beside=part.beside or other.beside,
+            begins_anywhere=part.begins_anywhere and other.begins_anywhere,
+        )
+    return parts
 
 
 def nested(formula: cel.Formula) -> int:
@@ -180,7 +192,7 @@ def compares_events(formula: cel.Formula) -> bool:
 def _compares(node: cel.Formula) -> bool:
     match node:
         case cel.Filter(_, predicate):
-            return _is_between(predicate)
+            return any(map(is_between, conditions_of(predicate)))
         case cel.Without(_, events):
             return any(map(is_correlated, events))
         case cel.Within(_, window):
@@ -188,13 +200,6 @@ def _compares(node: cel.Formula) -> bool:
         case cel.Repeated():
             return node.gap is not None
     return isinstance(node, cel.Gapped)
-
-
-def _is_between(predicate: cel.Predicate) -> bool:
-    if isinstance(predicate, cel.Holds):
-        return len(variables(predicate.condition)) > 1 or not is_local(predicate.condition)
-    assert isinstance(predicate, cel.AllOf | cel.AnyOf)
-    return any(map(_is_between, predicate.operands))
 
 
 def _hides(node: cel.Formula, child: cel.Formula) -> str | None:

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from cereus.clauses.tree import Consume, EventWindow, Strategy
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import operands_of
-from cereus.languages.ceql.planning.binding import surely_bound
-from cereus.languages.ceql.planning.ends import ends_marked
+from cereus.languages.ceql.planning.facts import ends_marked, surely_bound
 from cereus.languages.ceql.planning.timeouts import begun_formulas
+from cereus.languages.ceql.predicates import operands_of
 from cereus.languages.ceql.scope import bound as names
 
 Path = tuple[str, ...]

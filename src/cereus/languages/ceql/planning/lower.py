@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -36,21 +37,19 @@ from cereus.automata.memory.distance import (
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.rivals import RivalRuns
 from cereus.automata.memory.values import ValueFilter
-from cereus.automata.model import MOST_STAMPS, Automaton, Label
+from cereus.automata.model import MOST_STAMPS, Automaton
 from cereus.automata.strategies import select
 from cereus.automata.subset import MOST_LETTERS
 from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
-from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
+from cereus.expr.tree import Expression, attributes, variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
-from cereus.languages.ceql.order import ANY_TYPE
 from cereus.languages.ceql.planning.choosing import (
     ChosenPart,
     begins_apart,
+    by_node,
     choices,
     compares_events,
     exception_refusal,
@@ -59,12 +58,12 @@ from cereus.languages.ceql.planning.choosing import (
 )
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
-from cereus.languages.ceql.planning.ends import ends_marked
-from cereus.languages.ceql.planning.sizes import compares_matches
+from cereus.languages.ceql.planning.facts import compares_matches, ends_marked
 from cereus.languages.ceql.planning.slots import FormulaSlots
+from cereus.languages.ceql.planning.streams import Streams
+from cereus.languages.ceql.predicates import is_between
 from cereus.plan.alphabet import alphabet
-from cereus.plan.lowered import Lowered, slots_else_values, with_tests
-from cereus.plan.plan import Follower
+from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
@@ -74,27 +73,19 @@ TOO_MANY_SIDES = f"more than {MOST_STAMPS} strategies stand in ALL"
 """Why slots cannot be used."""
 
 
-@dataclass(frozen=True)
-class EventKind:
-    """One kind of event that a type stands for: its test, and the variables that mark it."""
+class MatchChoice(NamedTuple):
+    """How a query chooses among its matches.
 
-    type: str
-    stream: str | None
-    label: Label
-    conditions: tuple[Expression, ...] = ()
-
-
-class Streams(NamedTuple):
-    """The streams that a formula distinguishes, or the only one there is, and their column.
-
-    `names` is empty when events carry no stream, or the query does not depend on it. Without
-    a FROM, there may be `others`, streams that the query does not mention.
+    why_values  a reason not to use slots
+    chooses     the kernel may choose for strategies inside the pattern
+    largest     with slots, the kernel chooses for MAX around all of it
+    grows       MAX need not compare matches where one run has all events of others
     """
 
-    names: tuple[str, ...] = ()
-    only: str | None = None
-    column: str | None = None
-    others: bool = False
+    why_values: str | None = None
+    chooses: bool = True
+    largest: bool = False
+    grows: bool = False
 
 
 def lowered(
@@ -103,66 +94,19 @@ def lowered(
     schema: pa.Schema | None,
     *,
     stream: Stream,
-    why_values: str | None = None,
+    choice: MatchChoice,
     correlated: bool = True,
-    chooses: bool = True,
-    largest: bool = False,
-    grows: bool = False,
 ) -> Lowered[Automaton]:
-    """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
-    may choose for strategies inside it; `largest`: with slots, the kernel chooses for MAX around
-    all of it; `grows`: MAX need not compare matches where one run has all events of others."""
+    """The formula as an automaton, with slots if they can decide all conditions between events."""
     chosen = list(choices(formula))
-    refusals = [each.refusal or (None if chooses else CANNOT_CHOOSE) for each in chosen]
-    why_values = next(filter(None, [why_values, *refusals]), None)
+    refusals = [each.refusal or (None if choice.chooses else CANNOT_CHOOSE) for each in chosen]
+    known = partial(FormulaLowering, streams, schema=schema, stream=stream)
     return slots_else_values(
         schema,
-        lambda types: FormulaLowering(
-            streams,
-            FormulaSlots(types),
-            schema=schema,
-            stream=stream,
-            chosen=_by_node(chosen),
-        ).lowered(formula, largest=largest, grows=grows),
-        lambda: FormulaLowering(
-            streams, correlated=correlated, schema=schema, stream=stream
-        ).lowered(formula, grows=grows),
-        why_not=why_values,
+        lambda types: known(FormulaSlots(types), chosen=by_node(chosen)).lowered(formula, choice),
+        lambda: known(correlated=correlated).lowered(formula, choice),
+        why_not=next(filter(None, [choice.why_values, *refusals]), None),
     )
-
-
-def _by_node(chosen: Iterable[ChosenPart]) -> dict[cel.Select, ChosenPart]:
-    """How the kernel chooses for each strategy. A strategy that occurs at several places gets what
-    is right for all of them."""
-    parts: dict[cel.Select, ChosenPart] = {}
-    for part in chosen:
-        other = parts.get(part.node, part)
-        parts[part.node] = part._replace(
-            rivals=part.rivals or other.rivals or part.begins_anywhere != other.begins_anywhere,
-            beside=part.beside or other.beside,
-            begins_anywhere=part.begins_anywhere and other.begins_anywhere,
-        )
-    return parts
-
-
-def with_followers(
-    query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
-) -> tuple[Lowered[Automaton], int, tuple[Follower, ...]]:
-    """The same with tests of what must not follow a match: their bits, and those that are compared
-    with it."""
-    if query.unfollowed is None:
-        return made, 0, ()
-    lowering = FormulaLowering(streams)
-    events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
-    mask, compared = 0, []
-    for event in events:
-        for test, conditions in lowering._excluded(event):
-            made, bits = with_tests(made, [test])
-            if conditions:
-                compared.append(Follower(bits.bit_length() - 1, conditions))
-            else:
-                mask |= bits
-    return made, mask, tuple(compared)
 
 
 @dataclass
@@ -190,14 +134,12 @@ class FormulaLowering:
     beside: int = 0
     """How many strategies beside the part at hand the kernel chooses for at once."""
 
-    def lowered(
-        self, formula: cel.Formula, *, largest: bool = False, grows: bool = False
-    ) -> Lowered[Automaton]:
+    def lowered(self, formula: cel.Formula, choice: MatchChoice) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
         apart = begins_apart(formula)
-        nests = grows and not apart and self._nests(automaton)
-        grows = grows and apart and self._grows_alone(automaton)
-        if largest and self.comparisons and not grows:
+        nests = choice.grows and not apart and self._nests(automaton)
+        grows = choice.grows and apart and self._grows_alone(automaton)
+        if choice.largest and self.slots is not None and self.comparisons and not grows:
             chooses = LARGEST if apart else LARGEST_OF_ALL
             automaton = self._in_scope(formula, automaton, chooses, Begins.MARKING)
         if self.parts:
@@ -236,7 +178,7 @@ class FormulaLowering:
             case cel.Type():
                 return self._events(formula, ())
             case cel.Not(body):
-                return make.not_atom(self.tests.bit(self._negated(body)))
+                return make.not_atom(self.tests.bit(self.streams.negated(body)))
             case cel.As(body, variable):
                 return make.Bind(self.automaton(body), variable)
             case cel.Filter(body, predicate):
@@ -372,7 +314,7 @@ class FormulaLowering:
         body, ends = self.automaton(node.body), ends_marked(node.body)
         mask, compared = 0, []
         for event in node.events:
-            for test, conditions in self._excluded(event):
+            for test, conditions in self.streams.excluded(event):
                 bit = self.tests.bit(test)
                 if conditions:
                     compared.append((bit, conditions))
@@ -388,21 +330,6 @@ class FormulaLowering:
         kinds = tuple(AbsentByValues(*each) for each in compared)
         return ValueAbsence(body, mask, node.through, ends, kinds)
 
-    def _excluded(self, event: cel.Excluded) -> Iterator[tuple[EventTest, tuple[Expression, ...]]]:
-        """Tests of what must not occur, each with the conditions that read other events."""
-        kind = None if event.event.name == ANY_TYPE else event.event.name
-        stream = event.event.stream if self.streams.names else None
-        if event.predicate is None:
-            yield EventTest(kind, stream), ()
-        elif not is_correlated(event):
-            yield EventTest(kind, stream, conjuncts(self._as_condition(event.predicate))), ()
-        else:
-            for every in alternatives(event.predicate):
-                alone = [c for c in every if all(is_own(event, name) for name in variables(c))]
-                between = tuple(of_this(event, c) for c in every if c not in alone)
-                tested = tuple(map(self._of_its_stream, alone))
-                yield EventTest(kind, stream, tested), between
-
     def _watched(self, left: Automaton, exception: cel.Formula) -> Automaton:
         """`left UNLESS exception`, where events of the exception are compared."""
         assert self.slots is not None
@@ -416,80 +343,14 @@ class FormulaLowering:
 
     # ------------------------------------------------------------ events
 
-    def kinds(self, node: cel.Type) -> list[EventKind]:
-        if not self.streams.names:
-            label = {node.name}
-            if self.streams.only is not None:
-                label.add(f"{self.streams.only}>{node.name}")
-            return [EventKind(node.name, None, frozenset(label))]
-        kinds = [
-            EventKind(node.name, stream, frozenset({node.name, f"{stream}>{node.name}"}))
-            for stream in self.streams.names
-            if node.stream in (None, stream)
-        ]
-        if self.streams.others and node.stream is None:
-            elsewhere = (self._not_from(self.streams.names),)
-            kinds.append(EventKind(node.name, None, frozenset({node.name}), elsewhere))
-        return kinds
-
-    def _not_from(self, streams: tuple[str, ...]) -> Expression:
-        """The condition that an event came on none of these streams."""
-        assert self.streams.column is not None
-        column = ex.Attribute((self.streams.column,))
-        return ex.Or((ex.IsNull(column), ex.Not(ex.In(column, tuple(map(ex.Literal, streams))))))
-
     def _events(self, node: cel.Type, filters: tuple[Expression, ...]) -> Automaton:
         """A type under filters on its own variables: the filters become part of the test."""
-        automata: list[Automaton] = []
-        for kind in self.kinds(node):
-            conditions = tuple(f for f in filters if variables(f) <= kind.label)
-            test = EventTest(
-                None if kind.type == ANY_TYPE else kind.type,
-                kind.stream,
-                (*kind.conditions, *(without_variable(c) for c in conditions)),
-            )
-            automata.append(make.AtomAutomaton(self.tests.bit(test), kind.label))
-        return make.union(automata)
-
-    def _negated(self, body: cel.Formula) -> EventTest:
-        """The test for an event that is not such as `body` describes."""
-        conditions: list[Expression] = []
-        node = body
-        while not isinstance(node, cel.Type):
-            if isinstance(node, cel.Filter):
-                conditions.append(self._as_condition(node.predicate))
-                node = node.body
-            else:
-                assert isinstance(node, cel.As)  # as names were checked
-                node = node.body
-        return EventTest(
-            None if node.name == ANY_TYPE else node.name,
-            node.stream if self.streams.names else None,
-            tuple(conditions),
-            negated=True,
+        return make.union(
+            [
+                make.AtomAutomaton(self.tests.bit(test), label)
+                for test, label in self.streams.tests(node, filters)
+            ]
         )
-
-    def _as_condition(self, predicate: cel.Predicate) -> Expression:
-        """A filter on a single event as one condition on it."""
-        match predicate:
-            case cel.Holds(condition):
-                return self._of_its_stream(condition)
-            case cel.AllOf(operands):
-                return ex.And(tuple(map(self._as_condition, operands)))
-            case cel.AnyOf(operands):
-                return ex.Or(tuple(map(self._as_condition, operands)))
-        raise TypeError(f"not a predicate: {predicate!r}")
-
-    def _of_its_stream(self, condition: Expression) -> Expression:
-        """The condition of `S>R[…]` on an event; it is true for events of other streams."""
-        named = {variable.rpartition(">")[0] for variable in variables(condition)}
-        streams = sorted(named - {"", self.streams.only})
-        if not streams:
-            return without_variable(condition)
-        if not self.streams.names:
-            return ex.Literal(True)
-        elsewhere = [self._not_from((stream,)) for stream in streams]
-        return ex.Or((*elsewhere, without_variable(condition)))
 
     # ------------------------------------------------------------ filters
 
@@ -506,14 +367,14 @@ class FormulaLowering:
         raise TypeError(f"not a predicate: {predicate!r}")
 
     def _local(self, body: cel.Formula, condition: Expression) -> Automaton:
-        names = variables(condition)
-        if len(names) > 1 or not is_local(condition):
+        if is_between(condition):
             return self._between(body, condition)
         event, filters = _event_under_filters(cel.Filter(body, cel.Holds(condition)))
         if event is not None:
             return self._events(event, filters)
         test = EventTest(None, None, conjuncts(without_variable(condition)))
-        return make.Restrict(self.automaton(body), next(iter(names), ""), self.tests.bit(test))
+        variable = next(iter(variables(condition)), "")
+        return make.Restrict(self.automaton(body), variable, self.tests.bit(test))
 
     def _between(self, body: cel.Formula, condition: Expression) -> Automaton:
         """A condition between events."""

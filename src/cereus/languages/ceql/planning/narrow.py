@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.expr.tree import Aggregate, Expression, variables
+from cereus.expr.tree import has_aggregates, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
@@ -20,15 +20,11 @@ def narrow_filters(formula: cel.Formula) -> cel.Formula:
             condition = node.predicate.condition
             names = variables(condition)
             plain = not any(">" in name for name in names)  # S>R is bound by R as well
-            if len(names) > 1 and plain and not _has_aggregates(condition):
+            if len(names) > 1 and plain and not has_aggregates(condition):
                 return _narrowed(node.body, node.predicate, variables(condition))
         return node
 
     return bottom_up(formula, narrow)
-
-
-def _has_aggregates(condition: Expression) -> bool:
-    return any(isinstance(node, Aggregate) for node in condition.walk())
 
 
 def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:

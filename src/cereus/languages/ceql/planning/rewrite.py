@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Expression, about, is_local, rebuild, variables
+from cereus.expr.tree import Expression, about, has_aggregates, rebuild, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.plan.traits import CHOOSING
@@ -59,7 +59,7 @@ def push_filters(formula: cel.Formula) -> cel.Formula:
             return node
         condition = node.predicate.condition
         names = variables(condition)
-        if len(names) != 1 or not is_local(condition):
+        if len(names) != 1 or has_aggregates(condition):
             return node
         return _push(node.body, next(iter(names)), condition) or node
 

@@ -38,19 +38,20 @@ from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
-    Aggregate,
     Attribute,
     Comparison,
     Expression,
+    has_aggregates,
     variables,
     without_variable,
 )
 from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.order import Order, leaf_order
-from cereus.languages.ceql.planning.ends import ends_marked
+from cereus.languages.ceql.planning.facts import ends_marked
+from cereus.languages.ceql.predicates import conditions_of
 from cereus.languages.ceql.print import absence_text
 
 ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
@@ -249,7 +250,7 @@ def _read_by_absence(node: cel.Without) -> list[str]:
         {
             name
             for event in node.events
-            for condition in conditions(event.predicate)
+            for condition in conditions_of(event.predicate)
             for name in variables(condition)
             if not is_own(event, name)
         }
@@ -271,12 +272,12 @@ def is_comparison(condition: Expression) -> bool:
     names = [variables(condition.left), variables(condition.right)]
     streams = any(">" in name for name in names[0] | names[1])  # events of one stream, S>R
     one_each = [len(n) for n in names] == [1, 1] and names[0] != names[1]
-    return one_each and not streams and not _has_totals(condition)
+    return one_each and not streams and not has_aggregates(condition)
 
 
 def _many_events(condition: Expression, order: Order) -> str | None:
     """The variables whose events would have to be remembered in ways that slots do not have."""
-    totals = _has_totals(condition)
+    totals = has_aggregates(condition)
     sets = []
     for name in sorted(_read_variables(condition)):
         others = variables(condition) - {name}
@@ -314,10 +315,6 @@ def _of_many(
 def _followed(name: str, others: frozenset[str], order: Order) -> bool:
     """Whether an event of the others may come after one of `name`."""
     return any(order.may_follow(name, other) for other in others)
-
-
-def _has_totals(condition: Expression) -> bool:
-    return any(isinstance(node, Aggregate) for node in condition.walk())
 
 
 def _read_variables(condition: Expression) -> frozenset[str]:

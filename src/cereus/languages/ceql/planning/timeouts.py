@@ -24,12 +24,13 @@ from cereus.clauses.tree import (
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.events import operands_of, tests_of
+from cereus.languages.ceql.events import tests_of
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.counts import may_be_nothing
-from cereus.languages.ceql.planning.locality import looks_back
+from cereus.languages.ceql.planning.facts import looks_back
+from cereus.languages.ceql.predicates import conditions_of, mentioned, operands_of
 from cereus.languages.ceql.print import formula_text
-from cereus.languages.ceql.scope import bound, knows, mentioned
+from cereus.languages.ceql.scope import bound, knows
 from cereus.plan.plan import Plan
 from cereus.plan.returned import returned_variables
 from cereus.plan.tests import EventTest
@@ -300,14 +301,10 @@ def _is_decided(part: cel.Predicate, there: frozenset[str], later: frozenset[str
     names = [name for name, _ in mentioned(part)]
     if not all(knows(name, there, ()) for name in names):
         return False
-    return not (_has_totals(part) and any(knows(name, later, ()) for name in names))
-
-
-def _has_totals(part: cel.Predicate) -> bool:
-    if isinstance(part, cel.AllOf | cel.AnyOf):
-        return any(map(_has_totals, part.operands))
-    assert isinstance(part, cel.Holds)
-    return not ex.is_local(part.condition)
+    return not (
+        any(map(ex.has_aggregates, conditions_of(part)))
+        and any(knows(name, later, ()) for name in names)
+    )
 
 
 def _is_known(event: cel.Excluded, there: frozenset[str]) -> bool:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.clauses.tree import AnyQuery, Strategy
-from cereus.expr.tree import Aggregate
+from cereus.expr.tree import has_aggregates
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.previous import reads_previous
+from cereus.languages.ceql.predicates import conditions_of
 from cereus.languages.ceql.scope import bound
 from cereus.plan.traits import selected
 
@@ -59,9 +60,4 @@ def _waits(body: cel.Formula) -> bool:
 
 def _asks_of_each(predicate: cel.Predicate) -> bool:
     """Whether a predicate that is true for some events is true for fewer of them."""
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        return all(map(_asks_of_each, predicate.operands))
-    assert isinstance(predicate, cel.Holds)
-    condition = predicate.condition
-    total = any(isinstance(each, Aggregate) for each in condition.walk())
-    return not total and not reads_previous(condition)
+    return not any(has_aggregates(c) or reads_previous(c) for c in conditions_of(predicate))
