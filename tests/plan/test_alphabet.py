@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from cereus.expr.text import parse_condition
+from cereus.expr.tree import conjuncts
 from cereus.plan.alphabet import alphabet
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 

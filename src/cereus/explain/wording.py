@@ -9,7 +9,7 @@ from operator import and_, or_
 from cereus.automata.model import NOTHING, PLACE_ONLY, Label, unstamped
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.expr.print import condition_text
-from cereus.expr.tree import And, Comparison, Expression, IsNull, Not
+from cereus.expr.tree import Comparison, Expression, IsNull, Not, conjunction
 from cereus.plan.tests import EventTest
 from cereus.syntax.literals import quote_name
 
@@ -24,9 +24,9 @@ def test_text(test: EventTest) -> str:
     name = "any event" if test.type is None else quote_name(test.type)
     if test.stream is not None:
         name += f" of {quote_name(test.stream)}"
-    if test.conditions:
-        first, *more = conditions = tuple(map(_in_words, test.conditions))
-        name += f" where {condition_text(And(conditions) if more else first)}"
+    condition = conjunction(map(_in_words, test.conditions))
+    if condition is not None:
+        name += f" where {condition_text(condition)}"
     return f"not ({name})" if test.negated else name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -201,3 +201,16 @@ def about(condition: Expression, variable: str) -> Expression:
     if isinstance(condition, Attribute):
         return replace(condition, variable=variable)
     return rebuild(condition, lambda child: about(child, variable))
+
+
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The parts of a conjunction."""
+    if isinstance(condition, And):
+        return tuple(part for each in condition.operands for part in conjuncts(each))
+    return (condition,)
+
+
+def conjunction(parts: Iterable[Expression]) -> Expression | None:
+    """The AND of some conditions: the one that there is, or None if there is none."""
+    parts = tuple(parts)
+    return And(parts) if len(parts) > 1 else next(iter(parts), None)

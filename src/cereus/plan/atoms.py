@@ -8,8 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.expr.check import check, coerce
-from cereus.expr.tree import Expression, attributes
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.expr.tree import Expression, attributes, conjuncts
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 

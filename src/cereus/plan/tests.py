@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from cereus.expr.tree import And, Expression
+from cereus.expr.tree import Expression
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,3 @@ class TestSet:
     @property
     def tests(self) -> tuple[EventTest, ...]:
         return tuple(self.numbers)
-
-
-def conjuncts(condition: Expression) -> tuple[Expression, ...]:
-    """The parts of a conjunction."""
-    if isinstance(condition, And):
-        return tuple(part for each in condition.operands for part in conjuncts(each))
-    return (condition,)

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cereus.clauses.tree import is_kept
-from cereus.expr.tree import Expression
+from cereus.expr.tree import Expression, conjuncts
 from cereus.languages.ceql import tree as cel
 from cereus.languages.sremo import tree as sremo
-from cereus.plan.tests import conjuncts
 
 Names = frozenset[str]
 

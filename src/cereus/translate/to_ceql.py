@@ -16,12 +16,11 @@ from typing import cast
 from cereus.clauses.tree import AnyQuery
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
-from cereus.expr.tree import about
+from cereus.expr.tree import about, conjuncts
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.scope import bound
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.plan import outermost_window
-from cereus.plan.tests import conjuncts
 from cereus.translate import forms
 from cereus.translate.forms import Forms
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from cereus.errors import Span
 from cereus.expr import tree as ex
+from cereus.expr.tree import conjuncts
 from cereus.languages.ceql import tree as cel
-from cereus.plan.tests import conjuncts
 
 
 def operands_of(predicate: cel.Predicate) -> Iterator[cel.Predicate]:

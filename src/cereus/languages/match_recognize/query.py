@@ -14,6 +14,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.split import Split
+from cereus.expr.tree import conjuncts
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, as_lists, sections
 from cereus.language.kept import kept
@@ -37,7 +38,7 @@ from cereus.languages.match_recognize.print import pattern_text, to_text, value_
 from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 from cereus.state.digest import digest_of
 from cereus.stream import Stream
 
@@ -93,8 +94,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     @property
     def returned(self) -> tuple[str, ...]:
         names = tuple(measure.name for measure in self.clause.measures)
-        within = self.clause.within
-        return (*names, *tree.TIMEOUTS) if within is not None and within.timeouts else names
+        return (*names, *tree.TIMEOUTS) if self.clause.timeouts else names
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -302,6 +302,11 @@ class Clause:
         names = (node.name for node in self.pattern.walk() if isinstance(node, Variable))
         return tuple(dict.fromkeys(names))
 
+    @property
+    def timeouts(self) -> bool:
+        """Whether partial matches that the window ended are emitted too."""
+        return self.within is not None and self.within.timeouts
+
     def members(self, name: str | None) -> frozenset[str]:
         """The variables that a name stands for: itself, those of a subset, or, for None, all."""
         if name is None:

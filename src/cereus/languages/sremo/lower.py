@@ -12,13 +12,14 @@ import pyarrow as pa
 from cereus.automata.memory.values import RowReader
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.expr import tree as ex
+from cereus.expr.tree import conjuncts
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded, parts
 from cereus.languages.sremo.automaton.memory import Contents, Guard, JoinRows, ValueGuard
 from cereus.languages.sremo.automaton.parts import SremoPart
 from cereus.languages.sremo.automaton.streaming import Streaming
 from cereus.plan.lowered import Lowered
-from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.plan.tests import EventTest, TestSet
 from cereus.stream import Stream, time_window
 
 Names = frozenset[str]

@@ -22,6 +22,7 @@ from cereus.clauses.tree import EventWindow, Window
 from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
+from cereus.expr.tree import conjuncts
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded
 from cereus.languages.sremo.automaton.memory import (
@@ -38,7 +39,7 @@ from cereus.languages.sremo.automaton.watching import SkipWithout, SlotsOf, Unma
 from cereus.languages.sremo.locality import may_be_empty
 from cereus.languages.sremo.lower import ExpressionLowering, Names, terminals
 from cereus.plan.lowered import Lowered
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 
 AT_HAND = "•"
 """The event that is read, as a variable beside the registers."""

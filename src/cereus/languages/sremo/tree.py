@@ -204,7 +204,7 @@ SKIP_ANY = Star(SKIP)
 def conjunction(conditions: Iterable[ex.Expression]) -> ex.Expression:
     """The conjunction of conditions; ⊤ is left out."""
     parts = tuple(dict.fromkeys(c for c in conditions if c != TRUE))
-    return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
+    return ex.conjunction(parts) or TRUE
 
 
 def concatenation(*parts: Sremo) -> Sremo:

@@ -14,7 +14,7 @@ import pytest
 import cereus
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.explaining.costs import is_searched
-from cereus.languages.match_recognize.match import codes, finding, program
+from cereus.languages.match_recognize.match import codes, finding, program, searched
 from cereus.languages.match_recognize.match.program import automaton
 from cereus.languages.match_recognize.match.runs import find, slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import Alike
@@ -247,7 +247,7 @@ def test_alternatives_as_one_state_change_no_answer(
         with leaping.context() as patch:
             patch.setattr(find, "blocks", lambda *_: None)
             patch.setattr(find, "places", lambda *_: None)
-            patch.setattr(find, "alternatives", lambda *_: None)
+            patch.setattr(searched, "alternatives", lambda *_: None)
             assert found == emitted(text, table), (seed, text)
 
 

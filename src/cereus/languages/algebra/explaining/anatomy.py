@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.expr.print import condition_text
-from cereus.expr.tree import And, Expression
+from cereus.expr.tree import conjunction, conjuncts
 from cereus.language.anatomy import (
     WIDER,
     Anatomy,
@@ -26,7 +26,7 @@ from cereus.language.anatomy import (
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.text import tau_text, to_text
 from cereus.plan.atoms import event_test
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 
 if TYPE_CHECKING:
     from cereus.languages.algebra.query import AlgebraQuery
@@ -49,7 +49,7 @@ def _edits(node: object) -> Iterator[Edit]:
                 text = to_text(node)  # as the expression has it
                 text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"
                 rule = QueryRule(RuleKind.CONDITION, text, part, node.name)
-                yield rule, (replace(node, condition=_joined(rest)),)
+                yield rule, (replace(node, condition=conjunction(rest)),)
         case algebra.Negation(left, right):
             yield QueryRule(RuleKind.NEGATION, f"- {to_text(right)}"), (left,)
         case algebra.TemporalRestriction(body, tau):
@@ -60,12 +60,6 @@ def _edits(node: object) -> Iterator[Edit]:
 
 def _window(tau: algebra.Tau) -> TimeWindow | None:
     return None if isinstance(tau, int) else TimeWindow(algebra.tau_length(tau))
-
-
-def _joined(parts: tuple[Expression, ...]) -> Expression | None:
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    return And(parts)
 
 
 # ---------------------------------------------------------------- steps

@@ -14,8 +14,8 @@ from cereus.explain.phrases import (
     sentence,
     with_article,
 )
+from cereus.expr.tree import conjuncts
 from cereus.languages.algebra import tree as algebra
-from cereus.plan.tests import conjuncts
 from cereus.syntax.literals import duration_text
 
 

@@ -10,7 +10,7 @@ from cereus.errors import UnknownNameError
 from cereus.expr import tree as ex
 from cereus.expr.paths import type_at
 from cereus.expr.print import condition_text
-from cereus.plan.tests import conjuncts
+from cereus.expr.tree import conjuncts
 
 
 def refuse_other_events(

@@ -42,7 +42,7 @@ from cereus.automata.strategies import select
 from cereus.automata.subset import MOST_LETTERS
 from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Expression, attributes, variables, without_variable
+from cereus.expr.tree import Expression, attributes, conjuncts, variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
@@ -64,7 +64,7 @@ from cereus.languages.ceql.planning.streams import Streams
 from cereus.languages.ceql.predicates import is_between
 from cereus.plan.alphabet import alphabet
 from cereus.plan.lowered import Lowered, slots_else_values
-from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.plan.tests import EventTest, TestSet
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 

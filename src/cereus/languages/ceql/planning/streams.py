@@ -8,12 +8,12 @@ from typing import NamedTuple
 from cereus.automata.model import Label
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
-from cereus.expr.tree import Expression, variables, without_variable
+from cereus.expr.tree import Expression, conjuncts, variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated, is_own, of_this
 from cereus.languages.ceql.order import ANY_TYPE
 from cereus.languages.ceql.predicates import alternatives, mentioned
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
+from cereus.expr.tree import conjuncts
 from cereus.language.anatomy import (
     ROW,
     ROWS_OF,
@@ -27,7 +28,7 @@ from cereus.language.anatomy import (
 )
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.print import pattern_text, value_text, within_text
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 
 if TYPE_CHECKING:
     from cereus.languages.match_recognize.query import MatchRecognizeQuery
@@ -175,8 +176,7 @@ def _redefined(
     for each in clause.define:
         if each is not definition:
             defined.append(each)
-        elif parts:
-            condition = ex.And(parts) if len(parts) > 1 else parts[0]
+        elif (condition := ex.conjunction(parts)) is not None:
             defined.append(replace(each, condition=condition))
     return replace(clause, define=tuple(defined))
 
@@ -232,8 +232,8 @@ def _decided(
 ) -> Iterator[tree.Definition]:
     for each in clause.define:
         parts = [p for p in conjuncts(each.condition) if _mentioned(p) <= known]
-        if each.variable in names and parts:
-            condition = ex.And(tuple(parts)) if len(parts) > 1 else parts[0]
+        condition = ex.conjunction(parts)
+        if each.variable in names and condition is not None:
             yield replace(each, condition=condition)
 
 

@@ -14,9 +14,9 @@ from cereus.explain.phrases import (
     sentence,
 )
 from cereus.expr import tree as ex
+from cereus.expr.tree import conjuncts
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.print import value_text
-from cereus.plan.tests import conjuncts
 from cereus.syntax.literals import duration_text
 
 ROWS = {

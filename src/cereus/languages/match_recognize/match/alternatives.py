@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import RowLetters
-from cereus.languages.match_recognize.match.matching import RowMatches, Skipping, state_masks
+from cereus.languages.match_recognize.match.matching import RowMatches, Skipping
 from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 
@@ -34,11 +34,6 @@ class Alternatives:
     letters: RowLetters
     skip: Skipping
     _states: npt.NDArray[np.int16]
-
-    @property
-    def masks(self) -> list[int]:
-        """For each letter the states that can read a row of it."""
-        return state_masks(self.automaton, self.variables, self.letters)
 
     def rows_of(self, members: frozenset[str]) -> npt.NDArray[np.bool_]:
         """The rows that can be one of these variables."""

@@ -15,13 +15,13 @@ from cereus.languages.match_recognize.match.matching import (
     RowMatches,
     joined,
     skipping,
-    state_masks,
 )
 from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import RowAutomaton, counting
 from cereus.languages.match_recognize.match.rows.two_passes import TwoPasses
-from cereus.languages.match_recognize.match.runs.find import RunStreams, Searched, find_runs
+from cereus.languages.match_recognize.match.runs.find import find_runs
 from cereus.languages.match_recognize.match.search import Searcher
+from cereus.languages.match_recognize.match.searched import RunStreams, Searched
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows
@@ -43,10 +43,9 @@ class Path(StrEnum):
 
 def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     conditions = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
-    within = bound.clause.within
     if all(part.of_row for part in conditions):
-        timeouts = within is not None and within.timeouts
-        return Path.SLOTS if timeouts or _is_better_counted(bound, automaton) else Path.ROWS
+        by_runs = bound.clause.timeouts or _is_better_counted(bound, automaton)
+        return Path.SLOTS if by_runs else Path.ROWS
     empty = pa.Table.from_batches([], bound.schema)
     try:
         Lowering(bound, automaton, SortedRows(empty, (), ())).tables()
@@ -73,8 +72,7 @@ def _is_better_counted(bound: Bound, automaton: RowAutomaton) -> bool:
 def _counts(bound: Bound, path: Path) -> bool:
     """Whether rounds are counted. They are not where rows alone decide, which needs states only,
     nor where a partial match reports what it waits for, which depends on the round."""
-    within = bound.clause.within
-    return path is not Path.ROWS and not (within is not None and within.timeouts)
+    return path is not Path.ROWS and not bound.clause.timeouts
 
 
 class Finder:
@@ -103,29 +101,36 @@ class Finder:
 
     def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
         """The matches, some at a time: their arrays are used again for the next ones."""
-        bound, automaton = self.bound, self.automaton
         self.costs.kept += len(rows)
         self.costs.tests += len(self.row_conditions.truths) * len(rows)
-        read = letters(bound, rows, self.row_conditions)
-        masks = state_masks(automaton, bound.clause.variables(), read)
-        times, length = window(bound, rows, self.unit)
+        searched = self.searched(rows)
         if self.path is Path.ROWS and streams is None:
-            yield from self.passes.chunks(masks, read.numbers, rows.bounds, times, length)
+            yield from self.passes.chunks(
+                searched.masks,
+                searched.letters.numbers,
+                rows.bounds,
+                searched.times,
+                searched.length,
+            )
             return
         where = streams or RunStreams.complete(rows.bounds)
-        given = (bound, automaton, rows, read, masks)
         if self.path is not Path.SEARCH:
             try:
-                searched = Searched(*given, self.skip, times, length)
                 runs = find_runs(searched, where, self.limits, self.costs)
             except NotForSlots:
                 pass  # sums of these rows may be too large
             else:
                 yield runs
                 return
-        searcher = Searcher(*given, times, length, self.limits)
+        searcher = Searcher(searched, self.limits)
         try:
-            yield from searcher.find(where, self.skip)
+            yield from searcher.find(where)
         finally:
             self.costs.steps += searcher.tried
             self.costs.nodes += searcher.kept
+
+    def searched(self, rows: SortedRows) -> Searched:
+        """The rows with their letters and times."""
+        read = letters(self.bound, rows, self.row_conditions)
+        times, length = window(self.bound, rows, self.unit)
+        return Searched(self.bound, self.automaton, rows, read, self.skip, times, length)

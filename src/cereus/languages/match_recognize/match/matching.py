@@ -145,7 +145,7 @@ class Output:
         self.starts = empty(size, np.int64)
         self.ends = empty(size, np.int64)
         self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
-        self._timeouts = timeouts
+        self.timeouts = timeouts
         self.states = empty(max(largest, 2 * size) + 1, np.int16)  # matches of a piece, mostly
         self.lengths = empty(len(self.states), np.int64) if stretches else None
         self.progress = np.zeros(codes.PROGRESS, np.int64)
@@ -158,7 +158,7 @@ class Output:
     def matches(self) -> RowMatches:
         """The matches that were written so far, in the arrays of this object."""
         matches, written = self.progress[[codes.MATCHES, codes.WRITTEN]].tolist()
-        timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
+        timed_out = self.timed_out[:matches].astype(np.bool_) if self.timeouts else None
         return RowMatches(
             self.starts[:matches],
             self.ends[:matches],

@@ -126,7 +126,7 @@ def _check_output(clause: tree.Clause) -> None:
     seen = {path[-1].lower() for path in clause.partition}
     if clause.rows is not tree.Rows.ONE:
         seen |= {order.path[-1].lower() for order in clause.order}
-    if clause.within is not None and clause.within.timeouts:
+    if clause.timeouts:
         seen |= set(tree.TIMEOUTS)
     for measure in clause.measures:
         if measure.name.lower() in seen:

@@ -29,7 +29,7 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.runs.find import NEVER, RunStreams
+from cereus.languages.match_recognize.match.searched import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import (
     KnownPieces,
     SortedRows,

@@ -14,7 +14,7 @@ from cereus.engine.ranges import ranges
 from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.partitions import codes_of
-from cereus.languages.match_recognize.match.runs.find import NEVER, RunStreams
+from cereus.languages.match_recognize.match.searched import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
 from cereus.state import checked
 

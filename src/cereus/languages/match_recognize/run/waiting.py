@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cereus.languages.match_recognize.match.finding import Finder
 from cereus.languages.match_recognize.match.runs.carrying import LONG, WaitingSearch, can_wait
-from cereus.languages.match_recognize.match.runs.find import RunStreams
+from cereus.languages.match_recognize.match.searched import RunStreams
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.run.keys import Ints, Keys

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from cereus.expr.print import condition_text
-from cereus.expr.tree import And
+from cereus.expr.tree import conjunction, conjuncts
 from cereus.language.anatomy import (
     TAKEN,
     Anatomy,
@@ -26,7 +26,6 @@ from cereus.language.anatomy import (
 from cereus.languages.par import tree as par
 from cereus.languages.par.text import atom_text, to_text
 from cereus.plan.atoms import event_test
-from cereus.plan.tests import conjuncts
 from cereus.syntax.tree import rebuild
 
 if TYPE_CHECKING:
@@ -59,11 +58,10 @@ def _edits(node: object, mark: str | None = None) -> Iterator[Edit]:
         case par.Simple(par.Atom(type_name, condition)) if condition is not None:
             parts = conjuncts(condition)
             for part, rest in left_out(parts):
-                joined = And(rest) if len(rest) > 1 else (*rest, None)[0]
                 text = atom_text(node.atom)  # as the program has it
                 text = text if len(parts) == 1 else f"{condition_text(part)} of {text}"
                 rule = QueryRule(RuleKind.CONDITION, text, part, type_name)
-                loose = replace(node, atom=par.Atom(type_name, joined))
+                loose = replace(node, atom=par.Atom(type_name, conjunction(rest)))
                 yield rule, (loose if mark is None else loose[mark],)
         case par.Preemption(body, unless):
             # outputs exclude nothing, and steps have their own marks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cereus.explain.phrases import event_words, keys_words, listed, sentence, with_article
+from cereus.expr.tree import conjuncts
 from cereus.languages.par import tree as par
-from cereus.plan.tests import conjuncts
 
 
 def words(program: par.Program, keys: Sequence[tuple[str, ...]]) -> str:

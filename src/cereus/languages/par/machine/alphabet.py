@@ -14,7 +14,7 @@ from itertools import combinations
 
 from cereus.errors import LimitError
 from cereus.expr.print import condition_text
-from cereus.expr.tree import And, Expression, Not
+from cereus.expr.tree import Expression, Not, conjunction
 from cereus.languages.par.text import type_text
 from cereus.languages.par.tree import Atom
 
@@ -89,10 +89,8 @@ def describe(occurrence: Occurrence, atoms: Iterable[Atom]) -> str:
     name = "another event" if occurrence.type is None else type_text(occurrence.type)
     if types(atoms) == (None,):
         name = "an event"
-    tests = tuple(
+    condition = conjunction(
         each if each in occurrence.holds else Not(each)
         for each in conditions(atoms, occurrence.type)
     )
-    if not tests:
-        return name
-    return f"{name} where {condition_text(And(tests) if len(tests) > 1 else tests[0])}"
+    return name if condition is None else f"{name} where {condition_text(condition)}"

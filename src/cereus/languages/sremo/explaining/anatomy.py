@@ -12,6 +12,7 @@ from cereus.clauses.tree import Consume, ParsedQuery, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.expr.print import condition_text
+from cereus.expr.tree import conjuncts
 from cereus.language.anatomy import (
     Anatomy,
     Edit,
@@ -28,7 +29,7 @@ from cereus.language.anatomy import (
 from cereus.language.pattern import PatternQuery
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.print import expression_text
-from cereus.plan.tests import EventTest, conjuncts
+from cereus.plan.tests import EventTest
 
 Query = PatternQuery[sremo.Pattern]
 

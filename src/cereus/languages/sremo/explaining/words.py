@@ -19,8 +19,8 @@ from cereus.explain.phrases import (
     with_article,
 )
 from cereus.expr import tree as ex
+from cereus.expr.tree import conjuncts
 from cereus.languages.sremo import tree as sremo
-from cereus.plan.tests import conjuncts
 
 
 def words(query: sremo.SremoTree, keys: Sequence[tuple[str, ...]]) -> str:

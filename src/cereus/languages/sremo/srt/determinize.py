@@ -90,7 +90,7 @@ def _determinized(transducer: Transducer, w: int | None, *, complete: bool) -> T
                 numbers[target] = len(numbers)
                 todo.append(target)
             writes = NO_WRITES.union(*(move.writes for move in taken))
-            condition = conjunction(signs)
+            condition = minterm(signs)
             moves.append(Transition(numbers[states], condition, False, writes, numbers[target]))
             if len(moves) > MOST_STATES:
                 raise LimitError(
@@ -136,13 +136,13 @@ def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]
     return [signs for signs, _ in combinations]
 
 
-def conjunction(signs: dict[ex.Expression, bool]) -> ex.Expression:
+def minterm(signs: dict[ex.Expression, bool]) -> ex.Expression:
     """A minterm, without the parts that follow from the rest."""
     holding = [condition for condition, sign in signs.items() if sign]
     known = frozenset().union(*map(literals, holding))
     failing = [c for c, sign in signs.items() if not sign and not clash(literals(c), known)]
     parts = (*(c for c in holding if c != TRUE), *map(fails, failing))
-    return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
+    return ex.conjunction(parts) or TRUE
 
 
 def complement(transducer: Transducer, w: int | None = None) -> Transducer:

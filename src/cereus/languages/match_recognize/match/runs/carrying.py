@@ -11,20 +11,22 @@ searched in the ordinary way.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.finding import Finder, Path
-from cereus.languages.match_recognize.match.letters import FEW_BITS, letters
-from cereus.languages.match_recognize.match.matching import Output, readable, state_masks
+from cereus.languages.match_recognize.match.letters import FEW_BITS
+from cereus.languages.match_recognize.match.matching import Output
 from cereus.languages.match_recognize.match.runs import slots_kernel
-from cereus.languages.match_recognize.match.runs.find import Room, RunStreams
+from cereus.languages.match_recognize.match.runs.find import Room, read_on
+from cereus.languages.match_recognize.match.searched import RunStreams
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.tables import RowTables, SlotTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
-from cereus.languages.match_recognize.match.times import window
 
 LONG = 512
 """From this many rows on it is worth it."""
@@ -64,17 +66,14 @@ class WaitingSearch:
         finder = self.finder
         lowering = Lowering(finder.bound, finder.automaton, rows, room, self.capacity)
         tables, columns = lowering.tables()
-        read = letters(finder.bound, rows, finder.row_conditions)
-        masks = state_masks(finder.automaton, finder.bound.clause.variables(), read)
-        times, length = window(finder.bound, rows, finder.unit)
+        searched = finder.searched(rows)
         numbers = np.zeros(room, np.uint16)
-        numbers[: len(rows)] = read.numbers
-        when = np.zeros(room if times is not None else 1, np.int64)
-        if times is not None:
-            when[: len(rows)] = times
-        alive = readable(masks, len(finder.automaton))
-        given = RowTables(numbers, numbers.astype(np.int32), alive, *columns, when, length)
-        return lowering, tables, given
+        numbers[: len(rows)] = searched.letters.numbers
+        when = np.zeros(room if searched.times is not None else 1, np.int64)
+        if searched.times is not None:
+            when[: len(rows)] = searched.times
+        sets, alive = numbers.astype(np.int32), searched.readable
+        return lowering, tables, RowTables(numbers, sets, alive, *columns, when, searched.length)
 
     def rows(self) -> pa.Table:
         """All rows of the key."""
@@ -115,31 +114,16 @@ class WaitingSearch:
 
     def _goes_on(self, horizon: int) -> bool:
         """Read the new rows, and return whether the start still waits."""
-        skip, streams = self.finder.skip, self.streams
-        within = self.finder.bound.clause.within
-        timeouts = within is not None and within.timeouts
-        output = Output(1, 0, timeouts, stretches=True)
-        steps, nodes = self._search.work_done(), self._search.nodes_made()
-        result = self._search.find(
-            streams.lows,
-            np.array([self.size - self.behind], np.int64),
-            np.array([self.size], np.int64),
-            streams.begun,
-            streams.resume,
-            streams.numbers,
-            True,
-            horizon,
-            skip.targets,
-            skip.kind,
-            timeouts,
-            streams.reported,
-            output.progress,
-            output.starts,
-            output.ends,
-            output.timed_out,
-            output.states,
-            output.lengths,
+        output = Output(1, 0, self.finder.bound.clause.timeouts, stretches=True)
+        streams = replace(
+            self.streams,
+            highs=np.array([self.size - self.behind], np.int64),
+            tails=np.array([self.size], np.int64),
+            ends_open=True,
+            horizon=horizon,
         )
+        steps, nodes = self._search.work_done(), self._search.nodes_made()
+        result = read_on(self._search, streams, self.finder.skip, output)
         self.finder.costs.steps += self._search.work_done() - steps
         self.finder.costs.nodes += self._search.nodes_made() - nodes
-        return bool(result == codes.FINISHED)
+        return result == codes.FINISHED

@@ -24,11 +24,11 @@ from cereus.expr.arrow.vector import PER_SECOND, from_arrow
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound, Leaf
-from cereus.languages.match_recognize.match.matching import Ints, Moves, readable
+from cereus.languages.match_recognize.match.matching import Ints, Moves
 from cereus.languages.match_recognize.match.needs import Part, parts
-from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.match.program import DONE
 from cereus.languages.match_recognize.match.rows import rows_kernel
-from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.searched import Searched
 
 MOST_CELLS = 1 << 27
 """The most rows times states: 512 MB. With more, no pass is made."""
@@ -45,18 +45,11 @@ class Deadlines:
     latest: npt.NDArray[np.int32]
 
 
-def deadlines(
-    bound: Bound,
-    automaton: RowAutomaton,
-    rows: SortedRows,
-    letters: npt.NDArray[np.uint16],
-    masks: list[int],
-    within: tuple[Ints | None, int],
-    joint: Mapping[str, frozenset[str]],
-) -> Deadlines | None:
+def deadlines(searched: Searched, joint: Mapping[str, frozenset[str]]) -> Deadlines | None:
     """The bounds on matches in time; None if there are none, or they would take too much memory.
     Variables in `joint` stand for several."""
-    times, length = within
+    bound, automaton, rows = searched.bound, searched.automaton, searched.rows
+    times, length = searched.times, searched.length
     bounded = [True] * len(automaton)
     if times is None:
         first = {automaton.labels[q] for moves in automaton.begin for q in moves if q != DONE}
@@ -73,9 +66,9 @@ def deadlines(
     latest = empty((max(len(rows), 1), len(automaton)), np.int32)
     moves = Moves.of(automaton)
     rows_kernel.latest_rows(
-        letters,
+        searched.letters.numbers,
         rows.bounds,
-        readable(masks, len(automaton)),
+        searched.readable,
         moves.starts,
         moves.moves,
         moves.last,

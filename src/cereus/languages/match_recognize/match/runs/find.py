@@ -1,13 +1,13 @@
 """Matches of clauses whose conditions know the match so far, by `slots_kernel`.
 
-The same kernel finds matches while rows still come: `RunStreams` says where each partition goes on,
-and which of its rows are there.
+The same kernel finds matches while rows still come: `RunStreams` (`match.searched`) says where each
+partition goes on, and which of its rows are there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,8 @@ import numpy.typing as npt
 from cereus.engine.costs import Costs
 from cereus.engine.memory import empty
 from cereus.errors import LimitError
-from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.alternatives import Alternatives, alternatives
-from cereus.languages.match_recognize.match.letters import RowLetters
 from cereus.languages.match_recognize.match.matching import (
-    Ints,
     Output,
     RowMatches,
     Skipping,
@@ -28,16 +24,15 @@ from cereus.languages.match_recognize.match.matching import (
     readable,
     refuse_skip,
 )
-from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.rows import rows_kernel
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.dead import alike, asks_for_numbers, places
 from cereus.languages.match_recognize.match.runs.deadlines import deadlines
+from cereus.languages.match_recognize.match.searched import RunStreams, Searched
 from cereus.languages.match_recognize.match.slots.lowering import Lowering
 from cereus.languages.match_recognize.match.slots.percentiles import percentiles
 from cereus.languages.match_recognize.match.slots.tables import NotJoint, RowTables, SlotTables
-from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.stretches import stretches_kernel
 from cereus.languages.match_recognize.match.stretches.blocks import RowBlocks, blocks
 from cereus.languages.match_recognize.match.stretches.comparisons import comparisons
@@ -46,7 +41,6 @@ from cereus.languages.match_recognize.match.stretches.lines import row_lines
 from cereus.languages.match_recognize.match.stretches.slot_kinds import touched
 from cereus.limits import Limits
 
-NEVER = np.iinfo(np.int64).min
 WORK_PER_ROW, FREE_WORK = 1, 1 << 16
 """How many rows runs read, for each row of the table and in any case, before it is worth looking
 for starts that cannot be completed in time, or for rows that can be left out."""
@@ -54,33 +48,6 @@ MORE_WORK_PER_ROW = 4
 """Like WORK_PER_ROW, after starts that come too late are left out and before rows are."""
 MANY_ROWS = 16
 """Lines are worth it once the runs of a start read this many rows on the way."""
-
-
-@dataclass
-class RunStreams:
-    """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
-    `begun` had rows before. `numbers` counts the matches so far; partial matches that timed out
-    have been emitted for the rows before `reported`. While `ends_open`, rows at or after the time
-    `horizon` may come, and those up to `tails` wait for the rows behind them."""
-
-    lows: Ints
-    highs: Ints
-    tails: Ints
-    begun: npt.NDArray[np.uint8]
-    resume: Ints
-    numbers: Ints
-    reported: Ints
-    ends_open: bool = False
-    horizon: int = NEVER
-
-    @classmethod
-    def complete(cls, bounds: Ints) -> RunStreams:
-        """Partitions whose rows are all known."""
-        size = len(bounds) - 1
-        lows, highs = bounds[:-1].copy(), bounds[1:].copy()
-        none = np.zeros(size, np.int64)
-        begun = np.zeros(size, np.uint8)
-        return cls(lows, highs, highs, begun, lows.copy(), none, none.copy())
 
 
 class Room:
@@ -128,43 +95,6 @@ def _too_many(what: str, limit: str, most: int) -> LimitError:
     )
 
 
-@dataclass(frozen=True)
-class Searched:
-    """Rows, and what is searched in them. `ways` are alternatives that are one state."""
-
-    bound: Bound
-    automaton: RowAutomaton
-    rows: SortedRows
-    letters: RowLetters
-    masks: list[int]
-    skip: Skipping
-    times: Ints | None
-    length: int
-    ways: Alternatives | None = None
-
-    @property
-    def timeouts(self) -> bool:
-        within = self.bound.clause.within
-        return within is not None and within.timeouts
-
-    def joint(self) -> Searched | None:
-        """The same search, where alternatives that no row can both be are one state; None if there
-        are none."""
-        ways = None
-        if not self.timeouts:
-            ways = alternatives(self.bound, self.automaton, self.letters, self.skip)
-        if ways is None:
-            return None
-        return replace(
-            self,
-            automaton=ways.automaton,
-            letters=ways.letters,
-            masks=ways.masks,
-            skip=ways.skip,
-            ways=ways,
-        )
-
-
 def find_runs(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs) -> RowMatches:
     """Find all matches. Updates `streams`, and adds the work to `costs`."""
     joint = searched.joint()
@@ -177,15 +107,12 @@ def find_runs(searched: Searched, streams: RunStreams, limits: Limits, costs: Co
 
 
 def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs) -> RowMatches:
-    automaton, rows, letters = searched.automaton, searched.rows, searched.letters
-    timeouts, skip = searched.timeouts, searched.skip
-    lowering = Lowering(searched.bound, automaton, rows, ways=searched.ways)
+    rows = searched.rows
+    lowering = Lowering(searched.bound, searched.automaton, rows, ways=searched.ways)
     tables, (ints, floats, valid) = lowering.tables()
-    withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
-    every = timeouts or withheld
-    sets, alive = _sets(automaton, searched.masks, letters, rows.bounds, every, streams.ends_open)
+    sets, alive = _sets(searched, streams)
     given = RowTables(
-        letters.numbers,
+        searched.letters.numbers,
         sets,
         alive,
         ints,
@@ -193,7 +120,7 @@ def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs)
         valid,
         np.zeros(1, np.int64) if searched.times is None else searched.times,
         searched.length,
-        percentiles(lowering.percentiles, floats, valid),
+        percentiles(lowering.ranks.percentiles, floats, valid),
     )
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
@@ -201,33 +128,9 @@ def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs)
     aids = _Aids(searched, lowering, tables, given)
     more = _limited(aids.made_for(search, room, streams), limits, len(rows))
     search.stop_after(next(more))
-    output = Output(len(rows), rows.largest, timeouts, stretches=True)
+    output = Output(len(rows), rows.largest, searched.timeouts, stretches=True)
     chunks: list[RowMatches] = []
-    while True:
-        result = search.find(
-            streams.lows,
-            streams.highs,
-            streams.tails,
-            streams.begun,
-            streams.resume,
-            streams.numbers,
-            streams.ends_open,
-            streams.horizon,
-            skip.targets,
-            skip.kind,
-            timeouts,
-            streams.reported,
-            output.progress,
-            output.starts,
-            output.ends,
-            output.timed_out,
-            output.states,
-            output.lengths,
-        )
-        if result == codes.FINISHED:
-            costs.steps += search.work_done()
-            costs.nodes += search.nodes_made()
-            return joined([*chunks, output.matches()])
+    while (result := read_on(search, streams, searched.skip, output)) != codes.FINISHED:
         if result == codes.OUTPUT_FULL:
             chunks.append(output.matches().copied())
             output.empty()
@@ -236,7 +139,38 @@ def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs)
             search.room(room)
         elif result == codes.TOO_MUCH_WORK:
             search.stop_after(next(more))
-        refuse_skip(result, skip.variable)
+        refuse_skip(result, searched.skip.variable)
+    costs.steps += search.work_done()
+    costs.nodes += search.nodes_made()
+    return joined([*chunks, output.matches()])
+
+
+def read_on(
+    search: slots_kernel.Search, streams: RunStreams, skip: Skipping, output: Output
+) -> int:
+    """Let the kernel read rows until it is done or needs something, as the result says. Updates
+    `streams`, and writes matches to `output`."""
+    result: int = search.find(
+        streams.lows,
+        streams.highs,
+        streams.tails,
+        streams.begun,
+        streams.resume,
+        streams.numbers,
+        streams.ends_open,
+        streams.horizon,
+        skip.targets,
+        skip.kind,
+        output.timeouts,
+        streams.reported,
+        output.progress,
+        output.starts,
+        output.ends,
+        output.timed_out,
+        output.states,
+        output.lengths,
+    )
+    return result
 
 
 def _limited(aids: Iterator[int], limits: Limits, rows: int) -> Iterator[int]:
@@ -302,15 +236,7 @@ class _Aids:
         yield -1
 
     def late_runs_left(self, search: slots_kernel.Search) -> bool:
-        ahead = deadlines(
-            self.searched.bound,
-            self.searched.automaton,
-            self.searched.rows,
-            self.searched.letters.numbers,
-            self.searched.masks,
-            (self.searched.times, self.searched.length),
-            self.lowering.groups.joint,
-        )
+        ahead = deadlines(self.searched, self.lowering.groups.joint)
         if ahead is not None:
             search.prune(ahead)
         return ahead is not None
@@ -346,31 +272,27 @@ class _Aids:
 
 
 def _sets(
-    automaton: RowAutomaton,
-    masks: list[int],
-    letters: RowLetters,
-    bounds: Ints,
-    every: bool,
-    ends_open: bool,
+    searched: Searched, streams: RunStreams
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """For every row a number, and for every number the states that a run may be in there. Without
-    `every`, only states from which the pattern can be completed, as far as the conditions of the
-    row tell."""
-    if not every:
+    """For every row a number, and for every number the states that a run may be in there: those
+    from which the pattern can be completed, as far as the conditions of the row tell; all, if these
+    are too many sets, or partial matches count as well."""
+    withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
+    if not (searched.timeouts or withheld):
         try:
-            return _completable(automaton, masks, letters, bounds, ends_open)
+            return _completable(searched, ends_open=streams.ends_open)
         except TooManySets:
             pass
-    return letters.numbers.astype(np.int32), readable(masks, len(automaton))
+    return searched.letters.numbers.astype(np.int32), searched.readable
 
 
 def _completable(
-    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
+    searched: Searched, *, ends_open: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    ahead = RowsAhead(automaton, masks, ends_open=ends_open)
-    sets = empty(len(letters.numbers), np.int32)
+    ahead = RowsAhead(searched.automaton, searched.masks, ends_open=ends_open)
+    sets = empty(len(searched.rows), np.int32)
     progress = np.zeros(codes.PROGRESS, np.int64)
-    args = (letters.numbers, bounds)
+    args = (searched.letters.numbers, searched.rows.bounds)
     while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:
         ahead.work_out(int(progress[codes.SET]), int(progress[codes.CULPRIT]))
-    return sets, readable(ahead.sets, len(automaton))
+    return sets, readable(ahead.sets, len(searched.automaton))

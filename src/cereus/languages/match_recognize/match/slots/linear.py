@@ -127,7 +127,7 @@ class _Reader:
         leaves = [self.part.leaves[name] for name in names_in(node)]
         if not leaves:
             return Quotient({None: Coefficient.of(_numbers(value_of(node, {})))})
-        bases = {self.lowering.base(leaf) for leaf in leaves}
+        bases = {self.lowering.places.base(leaf) for leaf in leaves}
         if len(bases) == 1:
             (base,) = bases
             if isinstance(base, Base) and (back := self.rows_back(base)) is not None:
@@ -158,7 +158,7 @@ class _Reader:
             return None
         if base.members is None:
             return base.offset
-        if self.loop not in base.members or not self.lowering.lie_together(base.members):
+        if self.loop not in base.members or not self.lowering.places.lie_together(base.members):
             return None
         return base.offset + (self.variable not in base.members)
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.expr import tree as ex
-from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, constant
 from cereus.expr.types import Kind
@@ -34,7 +31,8 @@ from cereus.languages.match_recognize.match.rewriting import is_distinct, is_tex
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
-from cereus.languages.match_recognize.match.slots.percentiles import Percentile
+from cereus.languages.match_recognize.match.slots.places import SlotPlaces
+from cereus.languages.match_recognize.match.slots.ranks import SlotRanks
 from cereus.languages.match_recognize.match.slots.tables import (
     HERE,
     Base,
@@ -46,20 +44,6 @@ from cereus.languages.match_recognize.match.slots.texts import MOST_PLACES, Slot
 from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
-FEW_ROWS, MOST_ROWS = 8, 65
-"""From this many first or last rows of a variable on, only one is kept, if that is enough; and the
-most that are kept."""
-BEST = {
-    "max_by": codes.MOST_ROW,
-    "min_by": codes.LEAST_ROW,
-    "arbitrary": codes.FIRST_VALID,
-    "max": codes.MOST_ROW,
-    "min": codes.LEAST_ROW,
-}
-"""Aggregates that are the value of one row, and the update that keeps it."""
-MOST_PARTS = 10**6
-"""The greatest denominator of a percentile: ranks times that must fit 64 bits."""
-ANY_NUMBER = 2**31 - 1
 NO_ROUNDS = Rounds(0, None, False)
 """The rounds of states that are not counted."""
 
@@ -81,14 +65,17 @@ class Lowering:
         self.bound, self.automaton = bound, automaton
         self.variables = bound.clause.variables() if ways is None else ways.variables
         self.code = Code()
-        self.percentiles: list[Percentile] = []
-        self.columns = SlotColumns(rows, self.variables, room, most_rows, self.least_places)
+        self.columns = SlotColumns(rows, self.variables, room, most_rows, _least_places(bound))
         self.groups = SlotGroups(
             self.variables,
             self.columns.width - 1,
             {} if ways is None else ways.joint,
             lambda column, members: self.columns.masked(column, members, ways),
         )
+        self.places = SlotPlaces(
+            bound, automaton, self.variables, self.columns, self.groups, self.code
+        )
+        self.ranks = SlotRanks(self.places)
         self.totals = SlotTotals(self.code, self.columns, self.groups)
         self.texts = SlotTexts(self.code, self.columns, self.groups)
 
@@ -154,11 +141,11 @@ class Lowering:
             test, wanted = tested
             truth = self.texts.truth(test, self.bound.clause.members(test.variable))
             return truth if wanted else self.code.emit(codes.NOT, Kind.BOOLEAN, truth)
-        bases = {self.base(leaf) for leaf in leaves}
+        bases = {self.places.base(leaf) for leaf in leaves}
         if len(bases) == 1:
             (base,) = bases
             if isinstance(base, Base):
-                return self.column(node, part, base)
+                return self.places.column(node, part, base)
         match node:
             case ex.Attribute((name,)):
                 return self.leaf(part.leaves[name])
@@ -189,13 +176,6 @@ class Lowering:
             case ex.Call(name, arguments):
                 return self.code.called(name, [self.number(each, part) for each in arguments])
         raise NotForSlots
-
-    @property
-    def least_places(self) -> int:
-        """The room that columns need for values that are looked up by places."""
-        every = (part for name in self.bound.define for part in parts(self.bound, name))
-        texts = any(is_text(leaf) for part in every for leaf in part.leaves.values())
-        return MOST_PLACES if texts else 0
 
     def case(
         self,
@@ -251,7 +231,7 @@ class Lowering:
 
     def is_decimal(self, node: ex.Expression, part: Part) -> bool:
         """Whether the values of an expression are decimals of one place."""
-        bases = {self.base(part.leaves[name]) for name in names_in(node)}
+        bases = {self.places.base(part.leaves[name]) for name in names_in(node)}
         if len(bases) != 1:
             return False
         (base,) = bases
@@ -276,7 +256,7 @@ class Lowering:
         sides = []
         for node in (left, right):
             leaves = [part.leaves[name] for name in sorted(names_in(node))]
-            bases = {self.base(leaf) for leaf in leaves}
+            bases = {self.places.base(leaf) for leaf in leaves}
             if len(bases) > 1 or not all(isinstance(base, Base) for base in bases):
                 return None
             base = next(iter(bases), HERE)
@@ -292,7 +272,7 @@ class Lowering:
         loaded = []
         for (base, _), vector in zip(sides, ranks, strict=True):
             number, kind = self.columns.add(vector)
-            loaded.append(self.at(number, base, kind))
+            loaded.append(self.places.at(number, base, kind))
         return loaded[0], loaded[1]
 
     def leaf(self, leaf: Leaf) -> Loaded:
@@ -307,156 +287,17 @@ class Lowering:
         if NUMBER in names_in(leaf.argument):
             raise NotForSlots
         if leaf.function == "percentile":
-            return self.percentile(leaf, leaf.argument, members)
+            return self.ranks.percentile(leaf, leaf.argument, members)
         if is_distinct(leaf):
-            return self.distinct(leaf.argument, members)
+            return self.ranks.distinct(leaf.argument, members)
         return self.totals.aggregated(leaf, leaf.argument, members)
 
-    def percentile(
-        self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
-    ) -> Loaded:
-        """A percentile of consecutive rows, by the last row and their number."""
-        vector = self.columns.argument(argument)
-        part = leaf.more[0]
-        if vector.kind not in (Kind.INTEGER, Kind.FLOAT) or not self.lie_together(members):
-            raise NotForSlots
-        assert isinstance(part, ex.Literal) and isinstance(part.value, int | float)
-        share = Fraction(repr(part.value))
-        if share.denominator > MOST_PARTS or LABEL in names_in(argument):
-            raise NotForSlots
-        self.columns.ranked = True
-        number, _ = self.columns.argument_column(argument, operators.as_float(vector))
-        base = Base(members, best=(codes.LAST_ROWS, argument))
-        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
-        to = self.code.register()
-        self.code.add(codes.PERCENTILE, to, len(self.percentiles), group.at)
-        self.percentiles.append(Percentile(number, share.numerator, share.denominator))
-        return Loaded(to, Kind.FLOAT)
 
-    def distinct(self, argument: ex.Expression, members: frozenset[str]) -> Loaded:
-        """The number of different values of consecutive rows: how many of these rows are the first
-        with their value."""
-        if not self.lie_together(members) or LABEL in names_in(argument):
-            raise NotForSlots
-        self.columns.ranked = True
-        base = Base(members, best=(codes.LAST_ROWS, argument))
-        group = self.groups.rows(base, [self.columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
-        to = self.code.register()
-        self.code.add(codes.DISTINCT, to, len(self.percentiles), group.at)
-        self.percentiles.append(Percentile(self.columns.earlier(argument), 0, 1))
-        return Loaded(to, Kind.INTEGER)
-
-    # ------------------------------------------------------------ places
-
-    def base(self, leaf: Leaf) -> Base | Leaf:
-        """The place that a leaf is read at; other aggregates and match numbers stand for
-        themselves."""
-        if isinstance(leaf, values.Over):
-            return self.best_base(leaf) or leaf
-        if not isinstance(leaf, values.At):
-            return leaf
-        place = leaf.place
-        members = self.bound.clause.members(place.variable)
-        universal = place.variable is None or members >= self.mapped
-        read = names_in(leaf.argument)
-        if NUMBER in read:
-            raise NotForSlots
-        if LABEL in read:
-            return self.label_base(leaf, members, universal, read)
-        return Base(None if universal else members, place.first, place.offset)
-
-    @cached_property
-    def mapped(self) -> frozenset[str]:
-        """The variables that rows are mapped to."""
-        joint = self.groups.joint
-        each = (joint.get(label, frozenset((label,))) for label in self.automaton.labels)
-        return frozenset[str]().union(*each)
-
-    def best_base(self, leaf: values.Over) -> Base | None:
-        """The row that an aggregate takes its value from, if it takes that from one row."""
-        if leaf.then or any({LABEL, NUMBER} & names_in(each) for each in leaf.arguments):
-            return None
-        kind, compared = BEST.get(leaf.function), leaf.argument
-        if leaf.function in ("max_by", "min_by"):
-            (compared,) = leaf.more
-        elif leaf.function in ("max", "min") and compared is not None:
-            kind = kind if self.columns.argument(compared).kind is Kind.STRING else None
-        if kind is None or compared is None:
-            return None
-        return Base(self.bound.clause.members(leaf.variable), best=(kind, compared))
-
-    def label_base(
-        self, leaf: values.At, members: frozenset[str], universal: bool, read: set[str]
-    ) -> Base:
-        place = leaf.place
-        if read != {LABEL} or place.first or place.shift > 0 or (place.shift and not universal):
-            raise NotForSlots
-        of = self.mapped if universal else members
-        return Base(of, offset=place.offset - place.shift, label=True)
-
-    def largest_offset(self, base: Base) -> int:
-        return self.offsets.get(replace(base, offset=0), 0)
-
-    @cached_property
-    def offsets(self) -> dict[Base, int]:
-        """The largest offset that each place is read at."""
-        largest: dict[Base, int] = {}
-        for part in (part for name in self.variables for part in parts(self.bound, name)):
-            for leaf in () if part.of_row else part.leaves.values():
-                base = self.base(leaf)
-                if isinstance(base, Base):
-                    place = replace(base, offset=0)
-                    largest[place] = max(largest.get(place, 0), base.offset)
-        return largest
-
-    def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:
-        """Code that reads a column at a place."""
-        number, kind, unit = self.columns.column_of(node, part, base)
-        return self.at(number, base, kind, unit)
-
-    def at(self, number: int, base: Base, kind: Kind, unit: str = "") -> Loaded:
-        """Code that reads a column that is there already."""
-        to = self.code.register()
-        if base == HERE:
-            self.code.add(codes.AT_ROW, to, number)
-        elif base.members is None:
-            op = codes.AT_FIRST if base.first else codes.AT_LAST
-            self.code.add(op, to, number, base.offset)
-        elif base.best is not None:
-            group = self.groups.best_row(base, self.columns.ordered_column(base.best[1]))
-            self.code.add(codes.AT_SLOT, to, number, group.at)
-        elif self.counts_from_end(base):
-            group = self.groups.one_end(base, 1 + self.largest_offset(base))
-            self.code.constants.append(base.offset)
-            self.code.add(codes.CONSTANT_INT, to, len(self.code.constants) - 1, 1)
-            op = codes.AT_HEAD if base.first else codes.AT_TAIL
-            self.code.add(op, to, number, group.at)
-        else:
-            size = 1 + self.largest_offset(base)
-            if size > MOST_ROWS:
-                raise NotForSlots
-            group = self.groups.positions(base, size)
-            self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
-        return Loaded(to, kind, unit)
-
-    def counts_from_end(self, base: Base) -> bool:
-        """Whether many first or last rows of a variable are read that are consecutive: then one of
-        them, and their number, is enough."""
-        if base.label or self.largest_offset(base) < FEW_ROWS:
-            return False
-        assert base.members is not None
-        return self.lie_together(base.members)
-
-    def lie_together(self, members: frozenset[str]) -> bool:
-        """Whether the rows of these variables are consecutive."""
-        joint = self.groups.joint
-        return self.automaton.lie_together(
-            {
-                q
-                for q, label in enumerate(self.automaton.labels)
-                if joint.get(label, frozenset((label,))) & members
-            }
-        )
+def _least_places(bound: Bound) -> int:
+    """The room that columns need for values that are looked up by places."""
+    every = (part for name in bound.define for part in parts(bound, name))
+    texts = any(is_text(leaf) for part in every for leaf in part.leaves.values())
+    return MOST_PLACES if texts else 0
 
 
 def _counted(
