@@ -105,13 +105,7 @@ class Finder:
         self.costs.tests += len(self.row_conditions.truths) * len(rows)
         searched = self.searched(rows)
         if self.path is Path.ROWS and streams is None:
-            yield from self.passes.chunks(
-                searched.masks,
-                searched.letters.numbers,
-                rows.bounds,
-                searched.times,
-                searched.length,
-            )
+            yield from self.passes.chunks(searched)
             return
         where = streams or RunStreams.complete(rows.bounds)
         if self.path is not Path.SEARCH:

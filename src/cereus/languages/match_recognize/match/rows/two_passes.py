@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from cereus.engine.costs import Costs
 from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import (
-    Ints,
     Moves,
     Output,
     RowMatches,
     Skipping,
-    readable,
     refuse_skip,
 )
 from cereus.languages.match_recognize.match.program import RowAutomaton
@@ -25,6 +22,7 @@ from cereus.languages.match_recognize.match.rows import bits_kernel
 from cereus.languages.match_recognize.match.rows import rows_kernel as kernel
 from cereus.languages.match_recognize.match.rows.bits import SetBits
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
+from cereus.languages.match_recognize.match.searched import Searched
 
 MOST_NUMBERS = 1 << 30
 """The most numbers, rows of a partition times states, where sets are not numbered: 4 GB."""
@@ -43,55 +41,48 @@ class TwoPasses:
         self._ahead: dict[tuple[int, ...], RowsAhead] = {}
         self._bits: dict[tuple[int, ...], SetBits] = {}
 
-    def chunks(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        times: Ints | None = None,
-        length: int = -1,
-    ) -> Iterator[RowMatches]:
-        """All matches, some at a time: their arrays are used again for the next ones. `masks` are
-        the states that read each letter; with `times`, the last row of a match is less than
-        `length` after the first."""
-        largest = int(np.diff(bounds).max(initial=0))
-        output = Output(len(letters), largest)
+    def chunks(self, searched: Searched) -> Iterator[RowMatches]:
+        """All matches, some at a time: their arrays are used again for the next ones."""
+        output = Output(len(searched.rows), searched.rows.largest)
         try:
-            done = length < 0 and (yield from self._without_window(masks, letters, bounds, output))
-            if not done:
-                times = np.zeros(1, np.int64) if times is None else times
-                yield from self._by_states(masks, letters, bounds, output, times, length)
+            windowed = searched.times is not None
+            if windowed or not (yield from self._without_window(searched, output)):
+                yield from self._by_states(searched, output)
         finally:
             self.costs.steps += int(output.progress[codes.READ])
         yield output.matches()
 
     def _without_window(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        output: Output,
+        self, searched: Searched, output: Output
     ) -> Generator[RowMatches, None, bool]:
         """Find matches by sets as long as they are few, then by their bits; False if there are too
         many of these."""
-        if tuple(masks) not in self._bits:
-            if (yield from self._by_sets(masks, letters, bounds, output)):
+        key = tuple(searched.masks)
+        if key not in self._bits:
+            if (yield from self._by_sets(searched, output)):
                 return True
-            self._bits[tuple(masks)] = SetBits(self.automaton, masks)
-        bits = self._bits[tuple(masks)]
+            self._bits[key] = SetBits(self.automaton, searched.masks)
+        bits = self._bits[key]
         if bits.possible:
-            yield from self._by_bits(bits, letters, bounds, output)
+            yield from self._by_bits(bits, searched, output)
         return bits.possible
 
-    def _by_bits(
-        self, bits: SetBits, letters: npt.NDArray[np.uint16], bounds: Ints, output: Output
-    ) -> Iterator[RowMatches]:
-        skip, table = self.skip, Moves.of(self.automaton)
+    def _emptied(self, output: Output, find: Callable[[], int]) -> Iterator[RowMatches]:
+        """The matches that a kernel finds, each time the output is full; the last stay there."""
+        while (result := find()) != codes.FINISHED:
+            if result == codes.OUTPUT_FULL:
+                yield output.matches()
+                output.empty()
+            refuse_skip(result, self.skip.variable)
+
+    def _by_bits(self, bits: SetBits, searched: Searched, output: Output) -> Iterator[RowMatches]:
+        table = Moves.of(self.automaton)
         sets = empty((max(output.largest, 1), bits.reads.shape[1]), np.uint64)
-        while True:
-            result = bits_kernel.find_by_bits(
-                letters,
-                bounds,
+        return self._emptied(
+            output,
+            lambda: bits_kernel.find_by_bits(
+                searched.letters.numbers,
+                searched.rows.bounds,
                 bits.reads,
                 bits.behind,
                 bits.before,
@@ -101,78 +92,56 @@ class TwoPasses:
                 table.moves,
                 table.begin_starts,
                 table.begins,
-                skip.targets,
-                skip.kind,
+                self.skip.targets,
+                self.skip.kind,
                 bits.groups,
                 sets,
                 output.progress,
                 output.starts,
                 output.ends,
                 output.states,
-            )
-            if result == codes.FINISHED:
-                return
-            if result == codes.OUTPUT_FULL:
-                yield output.matches()
-                output.empty()
-            refuse_skip(result, skip.variable)
+            ),
+        )
 
-    def _by_sets(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        output: Output,
-    ) -> Generator[RowMatches, None, bool]:
+    def _by_sets(self, searched: Searched, output: Output) -> Generator[RowMatches, None, bool]:
         """Find matches by sets; False if there are too many sets for the partition at hand."""
-        skip = self.skip
-        key = tuple(masks)
+        key = tuple(searched.masks)
         ahead = self._ahead.get(key)
         if ahead is None:
-            ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
+            ahead = self._ahead[key] = RowsAhead(self.automaton, searched.masks)
         sets = empty(output.largest + 1, np.int32)
-        while True:
-            result = kernel.find(
-                letters,
-                bounds,
-                ahead.steps,
-                ahead.choices,
-                ahead.begins,
-                skip.targets,
-                skip.kind,
-                sets,
-                output.progress,
-                output.starts,
-                output.ends,
-                output.states,
-            )
-            if result == codes.FINISHED:
-                return True
-            if result == codes.UNKNOWN_SET:
-                try:
-                    if len(ahead.sets) > FEW_SETS + output.progress[codes.READ] // ROWS_PER_SET:
-                        raise TooManySets
-                    ahead.work_out(
-                        int(output.progress[codes.SET]), int(output.progress[codes.CULPRIT])
-                    )
-                except TooManySets:
-                    output.progress[codes.ROW] = -1
-                    return False
-            elif result == codes.OUTPUT_FULL:
-                yield output.matches()
-                output.empty()
-            refuse_skip(result, skip.variable)
 
-    def _by_states(
-        self,
-        masks: list[int],
-        letters: npt.NDArray[np.uint16],
-        bounds: Ints,
-        output: Output,
-        times: Ints,
-        length: int,
-    ) -> Iterator[RowMatches]:
-        size, skip, largest = len(self.automaton), self.skip, output.largest
+        def find() -> int:
+            while True:
+                result: int = kernel.find(
+                    searched.letters.numbers,
+                    searched.rows.bounds,
+                    ahead.steps,
+                    ahead.choices,
+                    ahead.begins,
+                    self.skip.targets,
+                    self.skip.kind,
+                    sets,
+                    output.progress,
+                    output.starts,
+                    output.ends,
+                    output.states,
+                )
+                if result != codes.UNKNOWN_SET:
+                    return result
+                if len(ahead.sets) > FEW_SETS + output.progress[codes.READ] // ROWS_PER_SET:
+                    raise TooManySets
+                ahead.work_out(int(output.progress[codes.SET]), int(output.progress[codes.CULPRIT]))
+
+        try:
+            yield from self._emptied(output, find)
+        except TooManySets:
+            output.progress[codes.ROW] = -1
+            return False
+        return True
+
+    def _by_states(self, searched: Searched, output: Output) -> Iterator[RowMatches]:
+        size, largest = len(self.automaton), output.largest
         if largest * size > MOST_NUMBERS:
             raise LimitError(
                 f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
@@ -181,29 +150,26 @@ class TwoPasses:
             )
         reach = empty((max(largest, 1), max(size, 1)), np.int32)
         table = Moves.of(self.automaton)
-        while True:
-            result = kernel.find_by_states(
-                letters,
-                bounds,
-                readable(masks, size),
+        times = np.zeros(1, np.int64) if searched.times is None else searched.times
+        return self._emptied(
+            output,
+            lambda: kernel.find_by_states(
+                searched.letters.numbers,
+                searched.rows.bounds,
+                searched.readable,
                 table.starts,
                 table.moves,
                 table.begin_starts,
                 table.begins,
                 table.last,
                 times,
-                length,
-                skip.targets,
-                skip.kind,
+                searched.length,
+                self.skip.targets,
+                self.skip.kind,
                 reach,
                 output.progress,
                 output.starts,
                 output.ends,
                 output.states,
-            )
-            if result == codes.FINISHED:
-                return
-            if result == codes.OUTPUT_FULL:
-                yield output.matches()
-                output.empty()
-            refuse_skip(result, skip.variable)
+            ),
+        )
