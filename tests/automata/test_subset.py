@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from cereus.automata import beside
 from cereus.automata import construct as make
 from cereus.automata.model import Automaton, Check, Label, Slot, State
 from cereus.automata.subset import Determinised, JointMove, exclusive, index_columns
@@ -20,8 +21,8 @@ AUTOMATA: dict[str, Automaton] = {
     "(a ; b) OR (a ; b)": make.UnionAutomaton(
         make.ConcatenationAutomaton(A, B), make.ConcatenationAutomaton(A, B)
     ),
-    "a ALL b": make.Interleaving((A, B), (False, False)),
-    "a+ UNLESS b": make.UnlessAutomaton(make.RepetitionAutomaton(A), B),
+    "a ALL b": beside.Interleaving((A, B), (False, False)),
+    "a+ UNLESS b": beside.UnlessAutomaton(make.RepetitionAutomaton(A), B),
 }
 WORDS = list(product(range(4), repeat=4))
 Labels = tuple[Label, ...]

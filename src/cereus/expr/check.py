@@ -6,31 +6,32 @@ not fit, and shows the place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from ipaddress import ip_network
+from collections.abc import Iterable
 from typing import TypeGuard
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.errors import (
     ConditionTypeError,
     QueryError,
     QuerySyntaxError,
     UnknownNameError,
-    shortened,
 )
-from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
-from cereus.expr.functions import AGGREGATES, FUNCTIONS, TRUNCATIONS, Function
+from cereus.expr.check_calls import (
+    CAST_HINTS,
+    check_arity,
+    check_length,
+    check_literals,
+    check_regex,
+    unknown_function,
+)
+from cereus.expr.functions import FUNCTIONS
 from cereus.expr.python.aggregates import EVERY_VALUE
-from cereus.expr.text_patterns import groups
 from cereus.expr.types import Kind, column_type, computed, joined, kind_of, literal_kind
 from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
 
-LONGEST_PATTERN = 20_000
-"""The most characters of a LIKE or a regular expression; RE2 has no room for twice as many."""
 TIME_ARITHMETIC = {
     ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
     ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
@@ -40,13 +41,6 @@ TIME_ARITHMETIC = {
     ("-", Kind.INTERVAL, Kind.INTERVAL): Kind.INTERVAL,
 }
 """The arithmetic of times; everything else is for numbers."""
-
-
-CAST_HINTS = {
-    ("to_string", Kind.FLOAT): "a double has no one text: CAST(CAST(x AS integer) AS string)",
-    ("to_integer", Kind.TIMESTAMP): "write epoch(t)",
-    ("to_double", Kind.TIMESTAMP): "write epoch(t)",
-}
 
 
 def check(
@@ -111,28 +105,6 @@ def _as_timestamp(node: ex.Expression) -> ex.Expression:
     return node
 
 
-OTHER_NAMES = {
-    **dict.fromkeys(("mean", "average"), "write avg(b.x)"),
-    "median": "write percentile(b.x, 0.5)",
-    **dict.fromkeys(("std", "stdev", "stddev_samp"), "write stddev(b.x)"),
-    **dict.fromkeys(("quantile", "percentile_cont"), "write percentile(b.x, 0.95)"),
-    **dict.fromkeys(("len", "char_length"), "write length(x) for a text, count(b) for events"),
-    **dict.fromkeys(("ifnull", "nvl", "fillna"), "write coalesce(x, y)"),
-    **dict.fromkeys(("isnull", "isna"), "write x IS NULL"),
-    **dict.fromkeys(
-        ("datediff", "date_diff", "timestampdiff", "timediff"),
-        "subtract the times: b.ts - a.ts < 5 minutes",
-    ),
-    **dict.fromkeys(("unix_timestamp", "timestamp"), "write epoch(t) for the seconds of a time"),
-    **dict.fromkeys(("lag", "previous"), "write prev(b.x) in CEQL, PREV(x) in MATCH_RECOGNIZE"),
-    **dict.fromkeys(("iif", "iff"), "write if(c, x, y)"),
-    **dict.fromkeys(("lcase", "casefold"), "write lower(x)"),
-    **dict.fromkeys(("instr", "strpos", "position"), "write contains(x, 'text')"),
-    **dict.fromkeys(("now", "current_timestamp"), "give the time as a parameter: ts > :now"),
-}
-"""Functions by the names that they have elsewhere, and what to write."""
-
-
 class _Checker:
     """Checks the names and kinds in an expression against a schema."""
 
@@ -176,10 +148,10 @@ class _Checker:
                         self.comparable(bound, "<=", operand, bound)
             case ex.Like(operand, pattern):
                 self.needs(Kind.STRING, self.kind(operand), operand)
-                _check_length(pattern, node)
+                check_length(pattern, node)
             case ex.Regexp(operand, pattern):
                 self.needs(Kind.STRING, self.kind(operand), operand)
-                _check_regex(pattern, node)
+                check_regex(pattern, node)
             case ex.IsNull(operand):
                 self.readable(operand)
             case _:
@@ -291,18 +263,14 @@ class _Checker:
     def call(self, node: ex.Expression, name: str, arguments: tuple[ex.Expression, ...]) -> Kind:
         function = FUNCTIONS.get(name)
         if function is None:
-            raise UnknownNameError(
-                f"unknown function {name!r}",
-                span=node.span,
-                hint=OTHER_NAMES.get(name) or nearest(name, [*FUNCTIONS, *AGGREGATES]),
-            )
-        _check_arity(node, name, function, len(arguments))
+            raise unknown_function(node, name)
+        check_arity(node, name, function, len(arguments))
         last = function.parameters[-1]
         parameters = function.parameters + (last,) * (len(arguments) - len(function.parameters))
         kinds = [self.kind(argument) for argument in arguments]
         for parameter, kind, argument in zip(parameters, kinds, arguments, strict=False):
             self.needs(parameter, kind, argument)
-        _check_literals(name, function, arguments)
+        check_literals(name, function, arguments)
         if function.takes is not None and kinds[0] not in function.takes:
             raise ConditionTypeError(
                 f"{function.signature} does not take a {kinds[0]}",
@@ -310,84 +278,6 @@ class _Checker:
                 hint=CAST_HINTS.get((name, kinds[0])),
             )
         return function.result_kind(kinds) or self.common(arguments)
-
-
-def _check_arity(node: ex.Expression, name: str, function: Function, given: int) -> None:
-    if function.takes_count(given):
-        return
-    most = len(function.parameters)
-    least = most - function.optional
-    count = f"{least} or more" if function.variadic else f"{least}"
-    count = f"{least} to {most}" if function.optional else count
-    raise ConditionTypeError(
-        f"{name} takes {count} arguments, not {given}",
-        span=node.span,
-        hint=f"write {function.signature}",
-    )
-
-
-def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expression]) -> None:
-    for index in function.literals:
-        if index < len(arguments) and not isinstance(arguments[index], ex.Literal):
-            raise ConditionTypeError(
-                f"argument {index + 1} of {name} is a literal value",
-                span=arguments[index].span,
-                hint="write the value itself, or a parameter",
-            )
-    if name in ("regexp", "regexp_extract") and isinstance(arguments[1], ex.Literal):
-        _check_regex(str(arguments[1].value), arguments[1])
-    values = [each.value if isinstance(each, ex.Literal) else None for each in arguments]
-    match name, values:
-        case "cidr_match", [_, *blocks]:
-            for block, node in zip(blocks, arguments[1:], strict=True):
-                _check_block(str(block), node)
-        case "date_trunc", [str(unit), _] if unit.lower() not in TRUNCATIONS:
-            hint = nearest(unit.lower(), TRUNCATIONS) or f"there are {', '.join(TRUNCATIONS)}"
-            raise ConditionTypeError(f"no unit {unit!r}", span=arguments[0].span, hint=hint)
-        case "split_part", [_, _, int(part)] if part == 0:
-            raise ConditionTypeError(
-                "parts are counted from 1", span=arguments[2].span, hint="the first part is 1"
-            )
-        case "regexp_extract", [_, str(pattern), int(group)] if not 0 <= group <= groups(pattern):
-            raise ConditionTypeError(
-                f"the pattern has no group {group}",
-                span=arguments[2].span,
-                hint=f"its groups are numbered from 1 to {groups(pattern)}; 0 is all of it",
-            )
-
-
-def _check_block(block: str, node: ex.Expression) -> None:
-    try:
-        ip_network(block, strict=False)
-    except ValueError:
-        raise ConditionTypeError(
-            f"{block!r} is no block of addresses", span=node.span, hint="write '10.0.0.0/8'"
-        ) from None
-
-
-def _check_length(pattern: str, node: ex.Expression) -> None:
-    """Refuse a pattern that is too long for Arrow, which prints a line for many of its
-    characters."""
-    if len(pattern) > LONGEST_PATTERN:
-        raise ConditionTypeError(
-            f"a pattern of {len(pattern):,} signs is too long",
-            span=node.span,
-            hint=f"it may have {LONGEST_PATTERN:,}; compare with IN, or write several conditions",
-        )
-
-
-def _check_regex(pattern: str, node: ex.Expression) -> None:
-    _check_length(pattern, node)
-    # Arrow compiles the pattern with the first string, so there has to be one
-    try:
-        pc.match_substring_regex(pa.array([""]), pattern)
-    except pa.ArrowInvalid as error:
-        reason = str(error).removeprefix("Invalid regular expression: ")
-        raise ConditionTypeError(
-            f"bad regular expression: {shortened(reason)}",
-            span=node.span,
-            hint="it is written as RE2 has it, where a sign for itself has \\ before it",
-        ) from None
 
 
 def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cereus.automata.construct import ConcatenationAutomaton, Interleaving
+from cereus.automata.beside import Interleaving
+from cereus.automata.construct import ConcatenationAutomaton
 from cereus.automata.gathering import Gathering, atoms_of
 from cereus.automata.model import Automaton, Label
 from cereus.automata.selection import NamedAutomaton

@@ -6,17 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.expr.tree import (
-    And,
     Attribute,
     Expression,
-    Or,
     has_aggregates,
     rebuild,
     variables,
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.predicates import is_between
+from cereus.languages.ceql.predicates import as_condition, conditions_of, is_between
 from cereus.translate.leaves import Around, StoredVariables, VariableCondition, places
 from cereus.translate.limits import refused
 
@@ -55,33 +53,14 @@ def _on_event(condition: Expression, here: frozenset[str]) -> Expression:
 
 
 def variables_of(predicate: cel.Predicate) -> list[str]:
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        return sorted({name for each in predicate.operands for name in variables_of(each)})
-    assert isinstance(predicate, cel.Holds)
-    return sorted(variables(predicate.condition))
+    return sorted({name for each in conditions_of(predicate) for name in variables(each)})
 
 
 def of_one_event(node: cel.Filter, predicate: cel.Predicate) -> Expression:
     """A filter on a single event: AND and OR of filters are those of conditions."""
     names = variables_of(predicate)
     bound = places(node.body)
-    conditions = [p.condition for p in _conditions_of(predicate)]
     mixed = len(names) > 1 and len({bound[n].events for n in names if n in bound}) > 1
-    if mixed or any(map(has_aggregates, conditions)):
+    if mixed or any(map(has_aggregates, conditions_of(predicate))):
         raise refused(node, "this filter is about several events, and ! about each alone")
-    return _one_condition(predicate)
-
-
-def _one_condition(predicate: cel.Predicate) -> Expression:
-    if isinstance(predicate, cel.Holds):
-        return without_variable(predicate.condition)
-    assert isinstance(predicate, cel.AllOf | cel.AnyOf)
-    parts = tuple(map(_one_condition, predicate.operands))
-    return And(parts) if isinstance(predicate, cel.AllOf) else Or(parts)
-
-
-def _conditions_of(predicate: cel.Predicate) -> list[cel.Holds]:
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        return [condition for each in predicate.operands for condition in _conditions_of(each)]
-    assert isinstance(predicate, cel.Holds)
-    return [predicate]
+    return as_condition(predicate, without_variable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cereus.errors import Span
 from cereus.expr import tree as ex
@@ -37,6 +37,20 @@ def conditions_of(predicate: cel.Predicate | None) -> Iterator[ex.Expression]:
             yield from conditions_of(operand)
     elif isinstance(predicate, cel.Holds):
         yield predicate.condition
+
+
+def as_condition(
+    predicate: cel.Predicate, of_one: Callable[[ex.Expression], ex.Expression]
+) -> ex.Expression:
+    """A predicate on a single event as one condition, made of its conditions by `of_one`."""
+    match predicate:
+        case cel.Holds(condition):
+            return of_one(condition)
+        case cel.AllOf(operands):
+            return ex.And(tuple(as_condition(each, of_one) for each in operands))
+        case cel.AnyOf(operands):
+            return ex.Or(tuple(as_condition(each, of_one) for each in operands))
+    raise TypeError(f"not a predicate: {predicate!r}")
 
 
 def alternatives(predicate: cel.Predicate | None) -> list[list[ex.Expression]]:

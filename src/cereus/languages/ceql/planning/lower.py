@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from cereus.automata import beside
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.growing import grows_alone, takes_in_later
@@ -205,14 +206,14 @@ class FormulaLowering:
             case cel.Or():
                 return make.union([self.automaton(part) for part in cel.chain(formula)])
             case cel.And(left, right):
-                return make.Product(*self._beside([left, right]))
+                return beside.Product(*self._beside([left, right]))
             case cel.All():
                 sides = cel.chain(formula)
-                return make.Interleaving(self._beside(sides), tuple(map(may_be_nothing, sides)))
+                return beside.Interleaving(self._beside(sides), tuple(map(may_be_nothing, sides)))
             case cel.Unless(left, right):
                 if self.slots is not None and compares_events(right):
                     return self._watched(self.automaton(left), right)
-                return make.UnlessAutomaton(self.automaton(left), self.automaton(right))
+                return beside.UnlessAutomaton(self.automaton(left), self.automaton(right))
             case cel.Without():
                 return self._without(formula)
             case cel.Start(body):

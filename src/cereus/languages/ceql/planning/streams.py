@@ -12,7 +12,7 @@ from cereus.expr.tree import Expression, conjuncts, variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated, is_own, of_this
 from cereus.languages.ceql.order import ANY_TYPE
-from cereus.languages.ceql.predicates import alternatives, mentioned
+from cereus.languages.ceql.predicates import alternatives, as_condition, mentioned
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
@@ -64,12 +64,15 @@ class Streams(NamedTuple):
         if event.predicate is None:
             yield EventTest(kind, stream), ()
         elif not is_correlated(event):
-            yield EventTest(kind, stream, conjuncts(self.condition(event.predicate))), ()
+            yield (
+                EventTest(kind, stream, conjuncts(as_condition(event.predicate, self.condition))),
+                (),
+            )
         else:
             for every in alternatives(event.predicate):
                 alone = [c for c in every if all(is_own(event, name) for name in variables(c))]
                 between = tuple(of_this(event, c) for c in every if c not in alone)
-                tested = tuple(map(self.condition_of_event, alone))
+                tested = tuple(map(self.condition, alone))
                 yield EventTest(kind, stream, tested), between
 
     def negated(self, body: cel.Formula) -> EventTest:
@@ -78,7 +81,7 @@ class Streams(NamedTuple):
         node = body
         while not isinstance(node, cel.Type):
             if isinstance(node, cel.Filter):
-                conditions.append(self.condition(node.predicate))
+                conditions.append(as_condition(node.predicate, self.condition))
                 node = node.body
             else:
                 assert isinstance(node, cel.As)  # as names were checked
@@ -90,18 +93,7 @@ class Streams(NamedTuple):
             negated=True,
         )
 
-    def condition(self, predicate: cel.Predicate) -> Expression:
-        """A filter on a single event as one condition on it."""
-        match predicate:
-            case cel.Holds(condition):
-                return self.condition_of_event(condition)
-            case cel.AllOf(operands):
-                return ex.And(tuple(map(self.condition, operands)))
-            case cel.AnyOf(operands):
-                return ex.Or(tuple(map(self.condition, operands)))
-        raise TypeError(f"not a predicate: {predicate!r}")
-
-    def condition_of_event(self, condition: Expression) -> Expression:
+    def condition(self, condition: Expression) -> Expression:
         """The condition of `S>R[…]` on an event; it is true for events of other streams."""
         named = {variable.rpartition(">")[0] for variable in variables(condition)}
         streams = sorted(named - {"", self.only})

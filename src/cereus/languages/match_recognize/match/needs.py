@@ -7,7 +7,7 @@ needs to know the match so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cereus.expr import tree as ex
@@ -43,7 +43,7 @@ def _parts(bound: Bound, variable: str) -> tuple[Part, ...]:
     formula = _specialised(bound.clause, rewritten(bound.clause, formula, variable), variable)
     return tuple(
         Part(each, used, all(is_of_row(leaf) for leaf in used.values()))
-        for each in _conjuncts(formula.expression)
+        for each in ex.conjuncts(formula.expression)
         for used in [_used(each, formula.leaves)]
     )
 
@@ -68,14 +68,6 @@ def arguments_of(leaf: Leaf) -> tuple[ex.Expression, ...]:
     if isinstance(leaf, values.Over):
         return leaf.arguments
     return (leaf.argument,) if isinstance(leaf, values.At) else ()
-
-
-def _conjuncts(expression: ex.Expression) -> Iterator[ex.Expression]:
-    if isinstance(expression, ex.And):
-        for each in expression.operands:
-            yield from _conjuncts(each)
-    else:
-        yield expression
 
 
 def _used(expression: ex.Expression, leaves: tuple[Leaf, ...]) -> dict[str, Leaf]:
