@@ -17,9 +17,10 @@ import pytest
 from typer.testing import CliRunner
 
 import cereus
-from cereus import show
+from cereus import Rule, RuleRecognizer, show
 from cereus.cli import main
 from cereus.errors import CereusError, QuerySyntaxError, SnapshotError
+from cereus.lsp import features
 
 from .conftest import PLUGIN
 
@@ -102,6 +103,42 @@ def test_it_is_explained_and_drawn() -> None:
     assert "doublecircle" in show.diagram(query()).dot
 
 
+def test_why_counts_its_matches() -> None:
+    assert str(query().why(EVENTS)).startswith("4 matches")
+    assert str(query().why_not(EVENTS, [0, 1])) == "rows 0, 1: they are a match"
+
+
+def test_rules_are_written_in_it() -> None:
+    rules = [
+        Rule("pairs", TEXT, language="then"),
+        Rule("close", TEXT, language="then", options={"at_once": True}),
+    ]
+    recognizer = RuleRecognizer(stream=STREAM, schema=EVENTS.schema, rules=rules)
+    tables = [recognizer.push(EVENTS), recognizer.finish()]
+    found = Counter(name for each in tables for name in each.column("rule").to_pylist())
+    assert found == {"pairs": len(FOUND), "close": len(AT_ONCE)}
+
+
+def test_an_editor_shows_what_is_wrong() -> None:
+    language = features.language_of("q.then")
+    (problem,) = features.problems("A then B C", language)
+    assert problem.message.startswith("'B C' is not a type") and problem.start == 7
+    assert features.laid_out("A  then  B", language) == f"{TEXT}\n"
+
+
+def test_the_playground_answers_it(tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    pytest.importorskip("igraph")
+    from cereus.play.answers import answer
+    from cereus.play.data import GIVEN, GivenFiles, PlayData
+
+    pq.write_table(EVENTS, tmp_path / "1.parquet")
+    given = GivenFiles((str(tmp_path / "1.parquet"),), time="ts", keys=("k",))
+    stream = {"type": "type", "time": "ts", "keys": ["k"], "unit": ""}
+    asked = {"text": TEXT, "dialect": "then", "data": GIVEN, **stream}
+    assert answer("run", asked, PlayData(given, 100))["total"] == len(FOUND)
+
+
 def test_it_runs_beside_other_languages(then: ModuleType) -> None:
     queries = cereus.compile_many(
         {
@@ -164,6 +201,10 @@ def test_the_command_line_knows_it_by_its_suffix(files: Path) -> None:
     assert "A then B" in cli("explain", "q.then")
     assert "ok" in cli("check", "q.then", "--schema", "events/1.parquet")
     assert "digraph" in cli("show", "q.then")
+    assert "4 matches" in cli("why", "q.then", "events", *COLUMNS)
+    assert "written to" in cli("report", "q.then", "events", *COLUMNS, "-o", "r.html")
+    cli("fmt", "q.then")
+    assert (files / "q.then").read_text() == f"{TEXT}\n"
     assert "4 matches" in cli(
         "run", "-q", "q.then", "-q", "SELECT * WHERE A ; B", "events", *COLUMNS, "--engine", "local"
     )
@@ -251,29 +292,36 @@ def test_sql_has_it_as_a_table_function(spark_then: SparkSession) -> None:
     spark_then.catalog.dropTempView("then_events")
 
 
+PIPELINE = """
+mode = "batch"
+[sources.events]
+format = "parquet"
+path = "events"
+[streams.all]
+source = "events"
+time = "ts"
+keys = ["k"]
+[queries.pairs]
+from = "all"
+file = "q.then"
+options = { at_once = true }
+[sinks.out]
+from = "pairs"
+format = "parquet"
+path = "out"
+"""
+
+
+def test_a_pipeline_without_spark_reads_its_files(files: Path) -> None:
+    (files / "then.toml").write_text(PIPELINE)
+    cli("run", "then.toml", "--engine", "local")
+    assert ids(pq.read_table("out").to_pylist()) == AT_ONCE
+
+
 @pytest.mark.spark
 def test_a_pipeline_reads_its_files(spark_then: SparkSession, files: Path) -> None:
     from cereus.spark.pipeline import Pipeline
 
-    (files / "then.toml").write_text(
-        """
-        mode = "batch"
-        [sources.events]
-        format = "parquet"
-        path = "events"
-        [streams.all]
-        source = "events"
-        time = "ts"
-        keys = ["k"]
-        [queries.pairs]
-        from = "all"
-        file = "q.then"
-        options = { at_once = true }
-        [sinks.out]
-        from = "pairs"
-        format = "parquet"
-        path = "out"
-        """
-    )
+    (files / "then.toml").write_text(PIPELINE)
     Pipeline.load(files / "then.toml").run(spark_then)
     assert ids(pq.read_table("out").to_pylist()) == AT_ONCE

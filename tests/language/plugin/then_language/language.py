@@ -12,7 +12,7 @@ from cereus.language.protocol import Language, Option, OptionKind, Params
 from cereus.limits import Limits
 from cereus.stream import Stream
 from then_language.query import ThenQuery
-from then_language.tree import Event, Pattern, Then, ThenTree
+from then_language.tree import Event, Pattern, Then, ThenTree, to_text
 from then_language.tree import at_once as close
 
 
@@ -36,6 +36,9 @@ class ThenLanguage(Language):
                     hint="write A then B",
                 )
         return ParsedQuery(reduce(Then, map(Event, types)), text=text)
+
+    def printed(self, tree: ThenTree) -> str:
+        return to_text(tree.formula)
 
     def accepts(self, source: object) -> bool:
         tree = source.formula if isinstance(source, ParsedQuery) else source
