@@ -24,7 +24,7 @@ TITLES = {
 
 
 @dataclass(frozen=True)
-class Clause:
+class ParsedClause:
     """One clause: the field of `ParsedQuery` that it sets, and its value."""
 
     field: str
@@ -32,7 +32,7 @@ class Clause:
     span: Span
 
 
-def merged(clauses: Iterable[Clause]) -> dict[str, Any]:
+def merged(clauses: Iterable[ParsedClause]) -> dict[str, Any]:
     """The fields that the clauses set, each at most once."""
     fields: dict[str, Any] = {}
     for clause in clauses:
@@ -44,14 +44,14 @@ def merged(clauses: Iterable[Clause]) -> dict[str, Any]:
     return fields
 
 
-def consume(word: str, place: Span, span: Span) -> Clause:
+def consume(word: str, place: Span, span: Span) -> ParsedClause:
     if word.upper() not in Consume.__members__:
         raise QuerySyntaxError(
             f"unknown consumption policy {str(word)!r}",
             span=place,
             hint=did_you_mean(word, Consume.__members__),
         )
-    return Clause("consume", Consume(word.upper()), span)
+    return ParsedClause("consume", Consume(word.upper()), span)
 
 
 SKIPS = {
@@ -62,7 +62,7 @@ SKIPS = {
 """The words after AFTER; SQL says ROW."""
 
 
-def skip(words: Sequence[str], span: Span) -> Clause:
+def skip(words: Sequence[str], span: Span) -> ParsedClause:
     chosen = SKIPS.get(tuple(word.upper() for word in words))
     if chosen is None:
         raise QuerySyntaxError(
@@ -70,11 +70,11 @@ def skip(words: Sequence[str], span: Span) -> Clause:
             span=span,
             hint="write AFTER MATCH SKIP PAST LAST EVENT, or AFTER MATCH SKIP TO NEXT EVENT",
         )
-    return Clause("skip", chosen, span)
+    return ParsedClause("skip", chosen, span)
 
 
-def limit(amount: str, span: Span) -> Clause:
-    return Clause("limit", whole_number(amount, 0, "LIMIT", span), span)
+def limit(amount: str, span: Span) -> ParsedClause:
+    return ParsedClause("limit", whole_number(amount, 0, "LIMIT", span), span)
 
 
 def amount(given: str | timedelta, span: Span) -> str:

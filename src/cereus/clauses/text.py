@@ -65,20 +65,20 @@ def _interval_window(literal: ex.Expression, word: Token, meta: Meta) -> Window:
 class ClauseTexts(WindowTexts):
     """`WindowTexts`, and clauses: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
 
-    def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.Clause:
-        return clauses.Clause("partition_by", paths, span_of(meta))
+    def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.ParsedClause:
+        return clauses.ParsedClause("partition_by", paths, span_of(meta))
 
-    def within(self, meta: Meta, window: Window) -> clauses.Clause:
-        return clauses.Clause("window", window, span_of(meta))
+    def within(self, meta: Meta, window: Window) -> clauses.ParsedClause:
+        return clauses.ParsedClause("window", window, span_of(meta))
 
-    def consume(self, meta: Meta, word: Token) -> clauses.Clause:
+    def consume(self, meta: Meta, word: Token) -> clauses.ParsedClause:
         return clauses.consume(word, token_span(word), span_of(meta))
 
-    def skip(self, meta: Meta, *words: Token) -> clauses.Clause:
+    def skip(self, meta: Meta, *words: Token) -> clauses.ParsedClause:
         return clauses.skip(words, span_of(meta))
 
-    def timeouts(self, meta: Meta) -> clauses.Clause:
-        return clauses.Clause("timeouts", True, span_of(meta))
+    def timeouts(self, meta: Meta) -> clauses.ParsedClause:
+        return clauses.ParsedClause("timeouts", True, span_of(meta))
 
-    def limit(self, meta: Meta, amount: str) -> clauses.Clause:
+    def limit(self, meta: Meta, amount: str) -> clauses.ParsedClause:
         return clauses.limit(clauses.amount(amount, span_of(meta)), span_of(meta))

@@ -17,12 +17,12 @@ from cereus.languages.ceql.language import Ceql
 from cereus.languages.match_recognize.language import MatchRecognize
 from cereus.languages.par.language import Par
 from cereus.languages.sase.language import Sase
-from cereus.languages.sremo.language import Sremo
+from cereus.languages.sremo.language import SremoLanguage
 
 ROOMS = ("algebra", "ceql", "match_recognize", "par", "sase", "sremo")
 
 register(Ceql(), default=True)
-for _language in (Algebra(), MatchRecognize(), Par(), Sase(), Sremo()):
+for _language in (Algebra(), MatchRecognize(), Par(), Sase(), SremoLanguage()):
     register(_language)
 
 

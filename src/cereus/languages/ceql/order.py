@@ -21,7 +21,7 @@ class MarkedPlace(NamedTuple):
     label: Label
 
 
-class Order(NamedTuple):
+class LeafOrder(NamedTuple):
     """The leaves of a formula, and for each the places that may mark an event after it, as bits."""
 
     leaves: tuple[MarkedPlace, ...]
@@ -60,25 +60,27 @@ class Order(NamedTuple):
         return _bits(leaf for leaf in self.leaves if name in leaf.label)
 
 
-def leaf_order(formula: cel.Formula) -> Order:
+def leaf_order(formula: cel.Formula) -> LeafOrder:
     """The leaves and their order, as far as the shape of the formula shows it (it errs on the safe
     side)."""
     counter = iter(range(10**9))
 
-    def visit(node: cel.Formula) -> Order:
+    def visit(node: cel.Formula) -> LeafOrder:
         match node:
             case cel.Type(name, stream):
                 label = frozenset({name} if stream is None else {name, f"{stream}>{name}"})
                 place = next(counter)
-                return Order((MarkedPlace(place, label),), {place: 0})
+                return LeafOrder((MarkedPlace(place, label),), {place: 0})
             case cel.Not():
-                return Order((), {})
+                return LeafOrder((), {})
             case cel.As(body, variable):
                 leaves, after = visit(body)
-                return Order(tuple(MarkedPlace(p, lab | {variable}) for p, lab in leaves), after)
+                return LeafOrder(
+                    tuple(MarkedPlace(p, lab | {variable}) for p, lab in leaves), after
+                )
             case cel.Project(names, body):
                 leaves, after = visit(body)
-                return Order(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), after)
+                return LeafOrder(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), after)
             case cel.Unless(left, _):
                 return visit(left)
             case (
@@ -95,7 +97,7 @@ def leaf_order(formula: cel.Formula) -> Order:
                 return visit(body)
             case cel.Iteration(body) | cel.ContiguousIteration(body) | cel.Repeated(body):
                 leaves, _ = visit(body)
-                return Order(leaves, dict.fromkeys((p for p, _ in leaves), _bits(leaves)))
+                return LeafOrder(leaves, dict.fromkeys((p for p, _ in leaves), _bits(leaves)))
         (body,) = node.children()
         return visit(body)
 
@@ -106,15 +108,15 @@ def _bits(leaves: Iterable[MarkedPlace]) -> int:
     return reduce(or_, (1 << leaf.place for leaf in leaves), 0)
 
 
-def _either(orders: list[Order]) -> Order:
+def _either(orders: list[LeafOrder]) -> LeafOrder:
     leaves = tuple(leaf for order in orders for leaf in order.leaves)
-    return Order(leaves, {place: bits for each in orders for place, bits in each.after.items()})
+    return LeafOrder(leaves, {place: bits for each in orders for place, bits in each.after.items()})
 
 
-def _both(left: Order, right: Order, *, backward: bool) -> Order:
+def _both(left: LeafOrder, right: LeafOrder, *, backward: bool) -> LeafOrder:
     """The order where events of the right may come after those of the left, and the other way
     round."""
     behind, before = _bits(right.leaves), _bits(left.leaves) if backward else 0
     after = {place: bits | behind for place, bits in left.after.items()}
     after |= {place: bits | before for place, bits in right.after.items()}
-    return Order(left.leaves + right.leaves, after)
+    return LeafOrder(left.leaves + right.leaves, after)

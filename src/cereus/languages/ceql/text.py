@@ -120,11 +120,11 @@ class _Ceql(ClauseTexts):
     def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
         return names
 
-    def unfollowed(self, meta: Meta, event: cel.Formula, window: Window) -> clauses.Clause:
-        return clauses.Clause("unfollowed", unfollowed_by(event, window), span_of(meta))
+    def unfollowed(self, meta: Meta, event: cel.Formula, window: Window) -> clauses.ParsedClause:
+        return clauses.ParsedClause("unfollowed", unfollowed_by(event, window), span_of(meta))
 
-    def returns(self, meta: Meta, *values: Returned) -> clauses.Clause:
-        return clauses.Clause("returned", values, span_of(meta))
+    def returns(self, meta: Meta, *values: Returned) -> clauses.ParsedClause:
+        return clauses.ParsedClause("returned", values, span_of(meta))
 
     def returned(self, meta: Meta, value: ex.Expression, name: str | None = None) -> Returned:
         return Returned(returned_value(value), name, span=span_of(meta))

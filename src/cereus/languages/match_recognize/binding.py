@@ -56,7 +56,7 @@ Leaf = values.At | values.Over | values.Number
 
 
 @dataclass(frozen=True)
-class Formula:
+class BoundFormula:
     """`expression` reads its leaves as attributes called 0, 1, …"""
 
     expression: ex.Expression
@@ -83,8 +83,8 @@ class Bound:
     schema: pa.Schema
     partition: tuple[str, ...]
     order: tuple[tree.Order, ...]
-    measures: tuple[tuple[str, Formula], ...]
-    define: dict[str, Formula]
+    measures: tuple[tuple[str, BoundFormula], ...]
+    define: dict[str, BoundFormula]
     _known: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def once(self, what: str, make: Callable[[], T]) -> T:
@@ -186,7 +186,7 @@ class _Binder:
 
     # ------------------------------------------------------------ formulas
 
-    def condition(self, definition: tree.Definition) -> Formula:
+    def condition(self, definition: tree.Definition) -> BoundFormula:
         formula = self.formula(definition.condition)
         kind = self.checked(formula.expression, formula.leaves)
         if kind not in (Kind.BOOLEAN, Kind.ANY):
@@ -197,7 +197,7 @@ class _Binder:
             )
         return formula
 
-    def formula(self, written: ex.Expression) -> Formula:
+    def formula(self, written: ex.Expression) -> BoundFormula:
         leaves: dict[Leaf, int] = {}
 
         def collected(node: ex.Expression) -> ex.Expression:
@@ -212,7 +212,7 @@ class _Binder:
         if not isinstance(expression, ex.Attribute):
             self.checked(expression, every)
             expression = coerce(expression, schema)
-        return Formula(expression, every)
+        return BoundFormula(expression, every)
 
     def checked(self, expression: ex.Expression, leaves: tuple[Leaf, ...]) -> Kind:
         """The kind of an expression. Errors about a leaf name its column."""

@@ -23,7 +23,7 @@ from cereus.clauses.tree import AttributeWindow, ParsedQuery, TimeWindow, Window
 from cereus.expr.text import parse_condition
 from cereus.language.protocol import Params
 from cereus.languages.sremo import srt, tree
-from cereus.languages.sremo.language import Sremo as SremoLanguage
+from cereus.languages.sremo.language import SremoLanguage
 from cereus.languages.sremo.srt import Transducer, Transition
 from cereus.languages.sremo.text import named, parse_expression
 from cereus.languages.sremo.tree import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo, SremoTree

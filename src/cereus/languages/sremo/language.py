@@ -10,11 +10,10 @@ from cereus.stream import Stream
 
 if TYPE_CHECKING:
     from cereus.languages.sremo.query import SremoQuery
-    from cereus.languages.sremo.tree import Sremo as Expression
-    from cereus.languages.sremo.tree import SremoTree
+    from cereus.languages.sremo.tree import Sremo, SremoTree
 
 
-class Sremo(Language):
+class SremoLanguage(Language):
     name = "sremo"
     title = "SREMO"
     suffixes = ("sremo",)
@@ -31,16 +30,15 @@ class Sremo(Language):
 
     def accepts(self, source: object) -> bool:
         from cereus.clauses.tree import ParsedQuery
-        from cereus.languages.sremo.tree import Pattern
-        from cereus.languages.sremo.tree import Sremo as Expression
+        from cereus.languages.sremo.tree import Pattern, Sremo
 
         if isinstance(source, ParsedQuery):
             return isinstance(source.formula, Pattern)
-        return isinstance(source, Expression)
+        return isinstance(source, Sremo)
 
     def compile(
         self,
-        tree: SremoTree | Expression,
+        tree: SremoTree | Sremo,
         stream: Stream,
         *,
         limits: Limits,

@@ -16,7 +16,7 @@ from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
 from cereus.languages.algebra.detect.ticks import (
     Repeated,
-    Rows,
+    TickRows,
     Ticks,
     as_masks,
     condensed,
@@ -61,7 +61,7 @@ class Detector:
         """Take the rows of one batch, in order of time within each key; `rows` numbers them."""
         time = np.ascontiguousarray(times, np.int64)
         key = np.zeros(len(time), np.int64) if keys is None else np.ascontiguousarray(keys)
-        new = Rows(time, as_masks(masks), np.ascontiguousarray(rows, np.int64), key)
+        new = TickRows(time, as_masks(masks), np.ascontiguousarray(rows, np.int64), key)
         self._refuse_late(time)
         self._make_room(int(key.max()) + 1 if len(key) else 0)
         return self._run(self.waiting.followed_by(new))
@@ -77,10 +77,10 @@ class Detector:
         self.waiting = no_rows(self.program.words)
         return instances
 
-    def _ticks(self, rows: Rows) -> Ticks:
+    def _ticks(self, rows: TickRows) -> Ticks:
         return rows.ticks(self.keys, repeated=self.repeated)
 
-    def _run(self, rows: Rows, *, until: int | None = None) -> Instances:
+    def _run(self, rows: TickRows, *, until: int | None = None) -> Instances:
         ticks, places = self._ticks(rows).without_pending(until=until)
         pending = rows.at(places)
         pending = condensed(pending, self.keys, repeated=self.repeated) if len(pending) else pending
@@ -128,7 +128,7 @@ class Detector:
         numbers = np.full(max(self.keys, int(kept[-1]) + 1 if len(kept) else 0), -1, np.int64)
         numbers[kept] = np.arange(len(kept))
         old = self.waiting
-        self.waiting = Rows(old.times, old.masks, old.rows, numbers[old.keys])
+        self.waiting = TickRows(old.times, old.masks, old.rows, numbers[old.keys])
         self.states = self.states[kept[kept < self.keys]]
 
     # ------------------------------------------------------------ snapshots
@@ -155,7 +155,7 @@ class Detector:
             raise damaged("it is cut short, or too long")
         cells = np.frombuffer(body, np.int64).copy()
         states, times, masks, rows, numbers = np.split(cells, np.cumsum(lengths)[:-1])
-        rest = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
+        rest = TickRows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
         check_states(states.reshape(keys, width), self.program)
         check_waiting(rest, keys, self.program)
         earliest = header.get("earliest")

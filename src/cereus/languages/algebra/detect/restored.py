@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cereus.languages.algebra.detect.instructions import LONGEST, NEVER_CELL, NO_QUEUE
 from cereus.languages.algebra.detect.layout import Addresses
 from cereus.languages.algebra.detect.program import DetectorProgram
-from cereus.languages.algebra.detect.ticks import Rows
+from cereus.languages.algebra.detect.ticks import TickRows
 from cereus.languages.algebra.sizes import sized
 from cereus.languages.algebra.tree import Conjunction, EventExpression, Sequence
 from cereus.state.checked import refuse_unless, within
@@ -48,7 +48,7 @@ def _instances(node: EventExpression, place: Addresses) -> Iterator[tuple[int, i
         yield place.queue + 2 + number * place.stride, left
 
 
-def check_waiting(rows: Rows, keys: int, program: DetectorProgram) -> None:
+def check_waiting(rows: TickRows, keys: int, program: DetectorProgram) -> None:
     within(rows.keys, 0, keys, "the key of a row that waits")
     within(rows.rows, 0, 2**62, "the number of a row that waits")
     within(rows.times, 1 - LONGEST, LONGEST, "the time of a row that waits")

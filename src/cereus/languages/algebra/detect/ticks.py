@@ -139,7 +139,7 @@ def _refuse_repeated(times: Int64s, masks: Masks, united: Masks, first: Int64s) 
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TickRows:
     """Rows that have not become ticks yet, in the order of their keys and times."""
 
     times: Int64s
@@ -151,10 +151,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.times)
 
-    def at(self, chosen: npt.NDArray[Any] | slice) -> Rows:
-        return Rows(self.times[chosen], self.masks[chosen], self.rows[chosen], self.keys[chosen])
+    def at(self, chosen: npt.NDArray[Any] | slice) -> TickRows:
+        return TickRows(
+            self.times[chosen], self.masks[chosen], self.rows[chosen], self.keys[chosen]
+        )
 
-    def followed_by(self, others: Rows) -> Rows:
+    def followed_by(self, others: TickRows) -> TickRows:
         """These rows, followed by the others key by key."""
         both = self.joined(others)
         if (both.keys[1:] < both.keys[:-1]).any():
@@ -162,10 +164,10 @@ class Rows:
         refuse_backwards(both.times, np.append(False, both.keys[1:] == both.keys[:-1]))
         return both
 
-    def joined(self, others: Rows) -> Rows:
+    def joined(self, others: TickRows) -> TickRows:
         if len(self) == 0:
             return others
-        return Rows(
+        return TickRows(
             np.concatenate([self.times, others.times]),
             np.concatenate([self.masks, others.masks]),
             np.concatenate([self.rows, others.rows]),
@@ -178,12 +180,12 @@ class Rows:
         return group(self.times, self.masks, rows=self.rows, key_rows=bounds, repeated=repeated)
 
 
-def no_rows(words: int = 1) -> Rows:
+def no_rows(words: int = 1) -> TickRows:
     nothing = np.zeros(0, np.int64)
-    return Rows(nothing, np.zeros((0, words), np.uint64), nothing, nothing)
+    return TickRows(nothing, np.zeros((0, words), np.uint64), nothing, nothing)
 
 
-def condensed(rows: Rows, keys: int, *, repeated: Repeated) -> Rows:
+def condensed(rows: TickRows, keys: int, *, repeated: Repeated) -> TickRows:
     """The rows that their ticks need: the first one for each primitive. So a tick never has more
     rows than the expression has primitives."""
     ticks = rows.ticks(keys, repeated=repeated)

@@ -49,7 +49,7 @@ from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.previous import reads_previous
-from cereus.languages.ceql.order import Order, leaf_order
+from cereus.languages.ceql.order import LeafOrder, leaf_order
 from cereus.languages.ceql.planning.facts import ends_marked
 from cereus.languages.ceql.predicates import conditions_of
 from cereus.languages.ceql.print import absence_text
@@ -200,7 +200,7 @@ class FormulaSlots:
         self.count += len(values)
         return term, tuple(values)
 
-    def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
+    def _sides(self, condition: Comparison, order: LeafOrder) -> tuple[Side, Side]:
         """`f(A) op g(B)` (`is_comparison`) as two sides."""
         kind = comparable(condition, self.schema)
         parts = (condition.left, condition.right)
@@ -275,7 +275,7 @@ def is_comparison(condition: Expression) -> bool:
     return one_each and not streams and not has_aggregates(condition)
 
 
-def _many_events(condition: Expression, order: Order) -> str | None:
+def _many_events(condition: Expression, order: LeafOrder) -> str | None:
     """The variables whose events would have to be remembered in ways that slots do not have."""
     totals = has_aggregates(condition)
     sets = []
@@ -312,7 +312,7 @@ def _of_many(
     return f"least {kind}", f"greatest {kind}"
 
 
-def _followed(name: str, others: frozenset[str], order: Order) -> bool:
+def _followed(name: str, others: frozenset[str], order: LeafOrder) -> bool:
     """Whether an event of the others may come after one of `name`."""
     return any(order.may_follow(name, other) for other in others)
 

@@ -132,7 +132,7 @@ MOST_MATCHES = 1 << 17
 """The most matches that are found before they are passed on."""
 
 
-class Output:
+class MatchOutput:
     """The arrays that a kernel writes matches to, until they are full."""
 
     def __init__(

@@ -16,7 +16,7 @@ from cereus.languages.match_recognize.binding import (
     LABEL,
     NUMBER,
     Bound,
-    Formula,
+    BoundFormula,
     Leaf,
 )
 from cereus.languages.match_recognize.match.rewriting import rewritten
@@ -74,7 +74,7 @@ def _used(expression: ex.Expression, leaves: tuple[Leaf, ...]) -> dict[str, Leaf
     return {name: leaves[int(name)] for name in sorted(names_in(expression))}
 
 
-def _specialised(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
+def _specialised(clause: tree.Clause, formula: BoundFormula, variable: str) -> BoundFormula:
     """The condition where the row at hand already counts as the variable: the last row of it, and
     of every subset that has it, is this row, and CLASSIFIER() is its name."""
 
@@ -88,7 +88,7 @@ def _specialised(clause: tree.Clause, formula: Formula, variable: str) -> Formul
         argument = with_label(leaf.argument, variable) if at_hand else leaf.argument
         return replace(leaf, argument=argument, place=place)
 
-    return Formula(formula.expression, tuple(map(of_leaf, formula.leaves)))
+    return BoundFormula(formula.expression, tuple(map(of_leaf, formula.leaves)))
 
 
 def with_label(node: ex.Expression, variable: str) -> ex.Expression:

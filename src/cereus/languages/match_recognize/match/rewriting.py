@@ -13,7 +13,7 @@ from math import prod
 
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree, values
-from cereus.languages.match_recognize.binding import LABEL, NUMBER, Formula, Leaf, attribute
+from cereus.languages.match_recognize.binding import LABEL, NUMBER, BoundFormula, Leaf, attribute
 
 MOST_CASES = 64
 """The most cases of a condition: each case repeats the condition."""
@@ -21,7 +21,7 @@ MOST_NAMES = 16
 """The most variables among which the greatest or the least name is found by cases."""
 
 
-def rewritten(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
+def rewritten(clause: tree.Clause, formula: BoundFormula, variable: str) -> BoundFormula:
     """The condition of a variable, with leaves that the kernel computes wherever that is
     possible."""
     return _Rewriting(clause, formula, variable).formula_of_slots()
@@ -45,13 +45,13 @@ def is_distinct(leaf: Leaf) -> bool:
 class _Rewriting:
     """Rewrites the condition of a variable, whose rows include the one at hand."""
 
-    def __init__(self, clause: tree.Clause, formula: Formula, variable: str) -> None:
+    def __init__(self, clause: tree.Clause, formula: BoundFormula, variable: str) -> None:
         self.clause, self.formula, self.variable = clause, formula, variable
         self.leaves: dict[Leaf, int] = {}
 
-    def formula_of_slots(self) -> Formula:
+    def formula_of_slots(self) -> BoundFormula:
         expression = self.by_cases(self.formula.expression)
-        return Formula(expression, tuple(self.leaves))
+        return BoundFormula(expression, tuple(self.leaves))
 
     def placed(self, leaf: Leaf) -> ex.Expression:
         """A leaf of the new formula."""

@@ -14,7 +14,7 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import to_arrow
 from cereus.languages.match_recognize import tree, values
-from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Formula, Leaf
+from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, BoundFormula, Leaf
 from cereus.languages.match_recognize.match.letters import RowColumns
 from cereus.languages.match_recognize.match.needs import names_in
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
@@ -42,7 +42,7 @@ class Measures:
             pa.types.is_timestamp(kind) and kind.tz is not None for kind in bound.schema.types
         )
 
-    def column(self, formula: Formula) -> pa.Array:
+    def column(self, formula: BoundFormula) -> pa.Array:
         if formula.bare is not None:
             return self.leaf(formula.bare)
         columns = {

@@ -11,8 +11,8 @@ from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import (
+    MatchOutput,
     Moves,
-    Output,
     RowMatches,
     Skipping,
     refuse_skip,
@@ -43,7 +43,7 @@ class TwoPasses:
 
     def chunks(self, searched: Searched) -> Iterator[RowMatches]:
         """All matches, some at a time: their arrays are used again for the next ones."""
-        output = Output(len(searched.rows), searched.rows.largest)
+        output = MatchOutput(len(searched.rows), searched.rows.largest)
         try:
             windowed = searched.times is not None
             if windowed or not (yield from self._without_window(searched, output)):
@@ -53,7 +53,7 @@ class TwoPasses:
         yield output.matches()
 
     def _without_window(
-        self, searched: Searched, output: Output
+        self, searched: Searched, output: MatchOutput
     ) -> Generator[RowMatches, None, bool]:
         """Find matches by sets as long as they are few, then by their bits; False if there are too
         many of these."""
@@ -67,7 +67,7 @@ class TwoPasses:
             yield from self._by_bits(bits, searched, output)
         return bits.possible
 
-    def _emptied(self, output: Output, find: Callable[[], int]) -> Iterator[RowMatches]:
+    def _emptied(self, output: MatchOutput, find: Callable[[], int]) -> Iterator[RowMatches]:
         """The matches that a kernel finds, each time the output is full; the last stay there."""
         while (result := find()) != codes.FINISHED:
             if result == codes.OUTPUT_FULL:
@@ -75,7 +75,9 @@ class TwoPasses:
                 output.empty()
             refuse_skip(result, self.skip.variable)
 
-    def _by_bits(self, bits: SetBits, searched: Searched, output: Output) -> Iterator[RowMatches]:
+    def _by_bits(
+        self, bits: SetBits, searched: Searched, output: MatchOutput
+    ) -> Iterator[RowMatches]:
         table = Moves.of(self.automaton)
         sets = empty((max(output.largest, 1), bits.reads.shape[1]), np.uint64)
         return self._emptied(
@@ -103,7 +105,9 @@ class TwoPasses:
             ),
         )
 
-    def _by_sets(self, searched: Searched, output: Output) -> Generator[RowMatches, None, bool]:
+    def _by_sets(
+        self, searched: Searched, output: MatchOutput
+    ) -> Generator[RowMatches, None, bool]:
         """Find matches by sets; False if there are too many sets for the partition at hand."""
         key = tuple(searched.masks)
         ahead = self._ahead.get(key)
@@ -140,7 +144,7 @@ class TwoPasses:
             return False
         return True
 
-    def _by_states(self, searched: Searched, output: Output) -> Iterator[RowMatches]:
+    def _by_states(self, searched: Searched, output: MatchOutput) -> Iterator[RowMatches]:
         size, largest = len(self.automaton), output.largest
         if largest * size > MOST_NUMBERS:
             raise LimitError(

@@ -20,7 +20,7 @@ from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.letters import FEW_BITS
-from cereus.languages.match_recognize.match.matching import Output
+from cereus.languages.match_recognize.match.matching import MatchOutput
 from cereus.languages.match_recognize.match.runs import slots_kernel
 from cereus.languages.match_recognize.match.runs.find import Room, read_on
 from cereus.languages.match_recognize.match.searched import RunStreams
@@ -114,7 +114,7 @@ class WaitingSearch:
 
     def _goes_on(self, horizon: int) -> bool:
         """Read the new rows, and return whether the start still waits."""
-        output = Output(1, 0, self.finder.bound.clause.timeouts, stretches=True)
+        output = MatchOutput(1, 0, self.finder.bound.clause.timeouts, stretches=True)
         streams = replace(
             self.streams,
             highs=np.array([self.size - self.behind], np.int64),

@@ -17,7 +17,7 @@ from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import (
-    Output,
+    MatchOutput,
     RowMatches,
     Skipping,
     joined,
@@ -128,7 +128,7 @@ def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs)
     aids = _Aids(searched, lowering, tables, given)
     more = _limited(aids.made_for(search, room, streams), limits, len(rows))
     search.stop_after(next(more))
-    output = Output(len(rows), rows.largest, searched.timeouts, stretches=True)
+    output = MatchOutput(len(rows), rows.largest, searched.timeouts, stretches=True)
     chunks: list[RowMatches] = []
     while (result := read_on(search, streams, searched.skip, output)) != codes.FINISHED:
         if result == codes.OUTPUT_FULL:
@@ -146,7 +146,7 @@ def _find(searched: Searched, streams: RunStreams, limits: Limits, costs: Costs)
 
 
 def read_on(
-    search: slots_kernel.Search, streams: RunStreams, skip: Skipping, output: Output
+    search: slots_kernel.Search, streams: RunStreams, skip: Skipping, output: MatchOutput
 ) -> int:
     """Let the kernel read rows until it is done or needs something, as the result says. Updates
     `streams`, and writes matches to `output`."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
-from cereus.languages.match_recognize.match.slots.tables import Base, Group, NotJoint
+from cereus.languages.match_recognize.match.slots.tables import Base, NotJoint, SlotGroup
 
 Update = tuple[int, int, int, int]
 ROWS_AND_LABELS = (codes.SHIFT_ROW, codes.FIRST_ROWS, codes.SHIFT_LABEL)
@@ -33,48 +33,48 @@ class SlotGroups:
         self.joint, self.masked = joint, masked
         self.initial: list[int] = []
         self.real_slots = 0
-        self.groups: dict[Any, Group] = {}
+        self.groups: dict[Any, SlotGroup] = {}
         self.updates: dict[str, list[Update]] = {v: [] for v in variables}
-        self.reads: dict[str, set[Group]] = {v: set() for v in variables}
+        self.reads: dict[str, set[SlotGroup]] = {v: set() for v in variables}
 
-    def read(self, group: Group) -> Group:
+    def read(self, group: SlotGroup) -> SlotGroup:
         self.reads[self.variable].add(group)
         return group
 
-    def known(self, key: Any) -> Group | None:
+    def known(self, key: Any) -> SlotGroup | None:
         return self.read(self.groups[key]) if key in self.groups else None
 
-    def numbers(self, key: Any, size: int, floats: int) -> Group:
+    def numbers(self, key: Any, size: int, floats: int) -> SlotGroup:
         """New slots for numbers, which begin with 0."""
-        group = Group(len(self.initial), size, self.real_slots, floats)
+        group = SlotGroup(len(self.initial), size, self.real_slots, floats)
         self.initial += [0] * size
         self.real_slots += floats
         self.groups[key] = group
         return self.read(group)
 
-    def positions(self, base: Base, size: int) -> Group:
+    def positions(self, base: Base, size: int) -> SlotGroup:
         """The slots that hold the first or last rows of a variable, or their labels."""
         kind = codes.FIRST_ROWS if base.first else codes.SHIFT_ROW
         kind = codes.SHIFT_LABEL if base.label else kind
         return self.rows(base, [self.none] * size, kind, size)
 
-    def best_row(self, base: Base, column: int) -> Group:
+    def best_row(self, base: Base, column: int) -> SlotGroup:
         """The slot that holds the row with the best value in a column."""
         assert base.best is not None
         return self.rows(base, [self.none], base.best[0], column)
 
-    def one_end(self, base: Base, size: int) -> Group:
+    def one_end(self, base: Base, size: int) -> SlotGroup:
         """The first or the last row of a variable whose rows are consecutive, and how many there
         are, as far as they are read."""
         kind = codes.HEAD_ROWS if base.first else codes.LAST_ROWS
         return self.rows(base, [self.none, 0], kind, size)
 
-    def rows(self, base: Base, initial: list[int], kind: int, size: int) -> Group:
+    def rows(self, base: Base, initial: list[int], kind: int, size: int) -> SlotGroup:
         """Slots that hold rows of a variable."""
         assert base.members is not None
         key = (base.members, base.first, base.label, base.best)
         if key not in self.groups:
-            group = Group(len(self.initial), len(initial))
+            group = SlotGroup(len(self.initial), len(initial))
             self.initial += initial
             self.groups[key] = group
             self.on_update(base.members, (kind, group.at, size, 0))
@@ -106,7 +106,7 @@ class SlotGroups:
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """Which slots a run that waits in a state may still need: those that the condition of this
         state or of a later one reads."""
-        needed: list[set[Group]] = [set(self.reads[label]) for label in automaton.labels]
+        needed: list[set[SlotGroup]] = [set(self.reads[label]) for label in automaton.labels]
         changed = True
         while changed:
             changed = False

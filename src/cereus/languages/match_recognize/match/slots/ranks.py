@@ -14,7 +14,7 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.needs import names_in
 from cereus.languages.match_recognize.match.slots.percentiles import Percentile
 from cereus.languages.match_recognize.match.slots.places import SlotPlaces
-from cereus.languages.match_recognize.match.slots.tables import Base, Group, Loaded, NotForSlots
+from cereus.languages.match_recognize.match.slots.tables import Base, Loaded, NotForSlots, SlotGroup
 
 MOST_PARTS = 10**6
 """The greatest denominator of a percentile: ranks times that must fit 64 bits."""
@@ -50,7 +50,7 @@ class SlotRanks:
         earlier = Percentile(self.places.columns.earlier(argument), 0, 1)
         return self._computed(codes.DISTINCT, earlier, group, Kind.INTEGER)
 
-    def _last_rows(self, argument: ex.Expression, members: frozenset[str]) -> Group:
+    def _last_rows(self, argument: ex.Expression, members: frozenset[str]) -> SlotGroup:
         """The last row of some variables, whose rows are consecutive, and how many there are."""
         columns = self.places.columns
         if not self.places.lie_together(members) or LABEL in names_in(argument):
@@ -59,7 +59,7 @@ class SlotRanks:
         base = Base(members, best=(codes.LAST_ROWS, argument))
         return self.places.groups.rows(base, [columns.width - 1, 0], codes.LAST_ROWS, ANY_NUMBER)
 
-    def _computed(self, op: int, percentile: Percentile, group: Group, kind: Kind) -> Loaded:
+    def _computed(self, op: int, percentile: Percentile, group: SlotGroup, kind: Kind) -> Loaded:
         to = self.places.code.register()
         self.places.code.add(op, to, len(self.percentiles), group.at)
         self.percentiles.append(percentile)

@@ -92,7 +92,7 @@ class RowTables:
 
 
 @dataclass(frozen=True)
-class Group:
+class SlotGroup:
     """Slots that belong together: `size` whole ones from `at`, `floats` real ones from
     `float_at`; `variables` are those that update it."""
 

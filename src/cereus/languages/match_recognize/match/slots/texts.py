@@ -27,7 +27,7 @@ from cereus.languages.match_recognize.match.needs import Part, names_in, with_la
 from cereus.languages.match_recognize.match.slots.code import Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
-from cereus.languages.match_recognize.match.slots.tables import HERE, Group, Loaded, NotForSlots
+from cereus.languages.match_recognize.match.slots.tables import HERE, Loaded, NotForSlots, SlotGroup
 
 MOST_STEPS = 1 << 14
 """The most states times different values that are worked out."""
@@ -97,7 +97,7 @@ class SlotTexts:
         self.code.add(codes.AT_SLOT, to, holds, group.at)
         return Loaded(to, Kind.BOOLEAN)
 
-    def add_steps(self, test: TextTest, members: frozenset[str], group: Group) -> None:
+    def add_steps(self, test: TextTest, members: frozenset[str], group: SlotGroup) -> None:
         """Let the rows of the variables lead from state to state."""
         of = {members: test.argument}
         if LABEL in names_in(test.argument):

@@ -17,7 +17,7 @@ from cereus.languages.match_recognize.match.needs import names_in, with_label
 from cereus.languages.match_recognize.match.slots.code import AS_INTS, Code
 from cereus.languages.match_recognize.match.slots.columns import SlotColumns
 from cereus.languages.match_recognize.match.slots.groups import SlotGroups
-from cereus.languages.match_recognize.match.slots.tables import Group, Loaded, NotForSlots
+from cereus.languages.match_recognize.match.slots.tables import Loaded, NotForSlots, SlotGroup
 
 IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and", "bool_or"))
 """Aggregates that need only a count and one number."""
@@ -119,7 +119,7 @@ class SlotTotals:
         return self.code.emit(codes.SQUARE_ROOT, Kind.FLOAT, variance)
 
     def update_with(
-        self, function: str, number: int, real: bool, group: Group, members: frozenset[str]
+        self, function: str, number: int, real: bool, group: SlotGroup, members: frozenset[str]
     ) -> None:
         kinds = {
             ("sum", False): codes.SUM_INT,
@@ -136,7 +136,7 @@ class SlotTotals:
         self.groups.on_update(members, (kinds[function, real], slot, number, group.at))
         self.groups.on_update(members, (count, group.at, number, 0))
 
-    def result(self, function: str, group: Group, kind: Kind, unit: str) -> Loaded:
+    def result(self, function: str, group: SlotGroup, kind: Kind, unit: str) -> Loaded:
         if function == "avg":
             real = kind is Kind.FLOAT
             if not real and kind is not Kind.INTEGER:
@@ -156,17 +156,17 @@ class SlotTotals:
             return self.of_booleans(function, raw, group)
         return self.if_any(raw, group)
 
-    def if_any(self, value: Loaded, group: Group) -> Loaded:
+    def if_any(self, value: Loaded, group: SlotGroup) -> Loaded:
         to = self.code.register()
         self.code.add(codes.VALID_IF, to, value.register, group.at)
         return replace(value, register=to)
 
-    def count(self, group: Group) -> Loaded:
+    def count(self, group: SlotGroup) -> Loaded:
         to = self.code.register()
         self.code.add(codes.SLOT_INT, to, 0, group.at)
         return Loaded(to, Kind.INTEGER)
 
-    def of_booleans(self, function: str, true: Loaded, group: Group) -> Loaded:
+    def of_booleans(self, function: str, true: Loaded, group: SlotGroup) -> Loaded:
         if function == "count_if":
             return replace(true, kind=Kind.INTEGER)
         if function == "bool_and":
