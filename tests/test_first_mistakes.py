@@ -186,3 +186,16 @@ def test_a_data_frame_of_spark_is_told_where_to_go() -> None:
 def test_a_time_format_of_java_is_refused() -> None:
     with pytest.raises(CereusError, match="names no part of a time"):
         cereus.Files("events.csv", time_format="dd.MM.yyyy")
+
+
+def test_a_column_of_matches_is_a_column_of_their_table() -> None:
+    matches = cereus.compile("SELECT * WHERE A").run(pa.table({"type": ["A"]}))
+    with pytest.raises(TypeError, match=r"write matches.table\['positions'\]"):
+        matches["positions"]  # type: ignore[call-overload]
+    assert matches.to_polars()["positions"].to_list() == [[0]]
+
+
+def test_a_query_of_a_text_says_how_queries_are_made() -> None:
+    with pytest.raises(CereusError, match="not of a str") as failed:
+        cereus.Query("SELECT * WHERE A")  # type: ignore[arg-type]
+    assert failed.value.hint == "write cereus.compile(…)"
