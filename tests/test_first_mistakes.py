@@ -186,3 +186,45 @@ def test_a_data_frame_of_spark_is_told_where_to_go() -> None:
 def test_a_time_format_of_java_is_refused() -> None:
     with pytest.raises(CereusError, match="names no part of a time"):
         cereus.Files("events.csv", time_format="dd.MM.yyyy")
+
+
+def test_a_column_of_matches_is_a_column_of_their_table() -> None:
+    matches = cereus.compile("SELECT * WHERE A").run(pa.table({"type": ["A"]}))
+    with pytest.raises(TypeError, match=r"write matches.table\['positions'\]"):
+        matches["positions"]  # type: ignore[call-overload]
+    assert matches.to_polars()["positions"].to_list() == [[0]]
+
+
+def test_a_query_of_a_text_says_how_queries_are_made() -> None:
+    with pytest.raises(CereusError, match="not of a str") as failed:
+        cereus.Query("SELECT * WHERE A")  # type: ignore[arg-type]
+    assert failed.value.hint == "write cereus.compile(…)"
+
+
+def test_an_event_in_json_is_no_path() -> None:
+    with pytest.raises(CereusError) as failed:
+        cereus.compile("SELECT * WHERE A").recognizer().push('{"type": "A"}')
+    assert failed.value.hint == "a text is taken for a path; of JSON make dicts: json.loads(text)"
+
+
+def test_a_recognizer_shows_its_query_and_how_much_it_has_read() -> None:
+    recognizer = cereus.compile("SELECT * WHERE A").recognizer()
+    recognizer.push([{"type": "A"}])
+    assert repr(recognizer) == (
+        "<Recognizer of cereus.compile('SELECT * WHERE A'); events read: 1>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [("A{,3} ; C", "Up to three As, then a C."), ("A{0,} ; C", "Any number of As, then a C.")],
+)
+def test_words_of_a_part_that_may_be_left_out(pattern: str, words: str) -> None:
+    assert cereus.compile(f"SELECT * WHERE {pattern}").words() == words
+
+
+def test_distinct_in_an_aggregate_is_not_a_name() -> None:
+    text = "SELECT * WHERE A+ AS a ; C FILTER count(distinct a.x) > 1"
+    with pytest.raises(CereusError) as failed:
+        cereus.compile(text)
+    assert failed.value.hint == "there is no DISTINCT: every value counts"

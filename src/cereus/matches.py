@@ -60,7 +60,7 @@ class Matches:
     def table(self) -> pa.Table:
         return pa.Table.from_batches(self._batches, self._schema)
 
-    def head(self, most: int) -> Matches:
+    def head(self, most: int = 5) -> Matches:
         """The first matches."""
         return self._of(self.table.slice(0, most))
 
@@ -155,13 +155,25 @@ class Matches:
         if isinstance(place, slice):
             chosen = pa.array(range(*place.indices(len(self))), pa.int64())
             return self._of(self.table.take(chosen))
+        if isinstance(place, str):
+            raise TypeError(
+                f"matches are numbered, and {place!r} is no number; for a column write "
+                f"matches.table[{place!r}]"
+            )
         place = operator.index(place)
         if not -len(self) <= place < len(self):
             raise IndexError(f"there is no match {place}: {len(self)} were found")
         return python_rows(self.table.slice(place % len(self), 1))[0]
 
     def to_pandas(self) -> Any:
+        """The rows as a DataFrame of pandas."""
         return pandas_frame(self.table)
+
+    def to_polars(self) -> Any:
+        """The rows as a DataFrame of polars, which must be installed."""
+        import polars
+
+        return polars.from_arrow(self.table)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)

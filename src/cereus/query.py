@@ -121,6 +121,11 @@ class Query:
     """
 
     def __init__(self, compiled: CompiledQuery, schema: pa.Schema | None = None) -> None:
+        if not isinstance(compiled, CompiledQuery):
+            raise CereusError(
+                f"a Query is made of a compiled query, not of a {type(compiled).__name__}",
+                hint="write cereus.compile(…)",
+            )
         self.compiled = compiled
         self.schema = schema
         self.notices = Notices()

@@ -79,6 +79,9 @@ class Recognizer:
         if schema is not None:
             self._open(to_schema(schema))
 
+    def __repr__(self) -> str:
+        return f"<Recognizer of {self._query!r}; events read: {self.costs.events:,}>"
+
     def _open(self, schema: pa.Schema) -> Executor:
         keep = tuple(schema.names) if self._keep else ()
         self._executor = self._query.executor(schema, keep=keep)  # refuses some schemas

@@ -149,10 +149,49 @@ def test_a_column_with_one_text_among_numbers_leads_to_its_cure(cli: Run) -> Non
 def test_a_time_that_is_text_leads_to_how_it_is_written(cli: Run) -> None:
     Path("r.csv").write_text("t,type\n03.04.2025 10:00:00,A\n")
     run = ("run", "SELECT * WHERE A WITHIN 1 minute", "r.csv", "--time", "t")
-    assert "--types t=timestamp, with --time-format FORMAT where it is not" in cli(*run).stderr
+    advice = "--types t=timestamp, with --time-format '%d.%m.%Y %H:%M' if it is not as in ISO 8601"
+    assert advice in cli(*run).stderr
     typed = cli(*run, "--types", "t=timestamp")
     assert "or say how times are written: --time-format '%d.%m.%Y %H:%M:%S'\n" in typed.stderr
     assert "1 match" in cli(*run, "--time-format", "%d.%m.%Y %H:%M:%S").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("30/03/2025 01:00", "--time-format '%d/%m/%Y %H:%M'"),
+        ("03/04/2025 1:05 PM", "--time-format '%d/%m/%Y %I:%M %p', or --time-format '%m/%d/%Y"),
+        ("30/Mar/2025:01:00:00 +0200", "--time-format '%d/%b/%Y:%H:%M:%S %z'"),
+        ("half past nine", "--time-format '%d.%m.%Y %H:%M:%S'"),
+    ],
+)
+def test_a_time_in_another_format_leads_to_its_format(cli: Run, text: str, likely: str) -> None:
+    Path("r.csv").write_text(f"t,type\n{text},A\n")
+    run = ("run", "SELECT * WHERE A", "r.csv", "--time", "t", "--types", "t=timestamp")
+    failed = cli(*run).stderr
+    assert f"say how times are written: {likely}" in failed
+
+
+def test_a_format_in_which_nothing_is_written_leads_to_the_right_one(cli: Run) -> None:
+    Path("r.csv").write_text("t,type\n30/03/2025 01:00,A\n")
+    run = ("run", "SELECT * WHERE A", "r.csv", "--time", "t", "--time-format")
+    failed = cli(*run, "%d/%m/%y %H:%M").stderr
+    assert "no column has times that are written as '%d/%m/%y %H:%M'" in failed
+    assert "hint: say --time-format '%d/%m/%Y %H:%M'\n" in failed
+    assert "1 match" in cli(*run, "%d/%m/%Y %H:%M").stdout
+
+
+def test_commas_between_thousands_lead_to_a_query_without_them(cli: Run) -> None:
+    Path("r.csv").write_text('type,x\nA,"1,234.50"\nA,7\n')
+    failed = cli("run", "SELECT * WHERE A AS a FILTER a[x > 9]", "r.csv", "--types", "x=double")
+    cast = "CAST(replace(x, ',', '') AS double)"
+    assert f"take the commas out in the query: {cast}\n" in failed.stderr
+    assert "1 match" in cli("run", f"SELECT * WHERE A AS a FILTER a[{cast} > 9]", "r.csv").stdout
+
+
+def test_an_empty_text_in_double_quotes_leads_to_single_ones(cli: Run) -> None:
+    failed = cli("check", "SELECT * WHERE A AS a FILTER a[replace(x, ',', \"\") = 'y']")
+    assert "hint: texts stand in single quotes: ''\n" in failed.stderr
 
 
 def test_columns_in_one_lead_to_their_delimiter(cli: Run) -> None:

@@ -96,6 +96,41 @@ def decimal_in_another_file(root: Path) -> tuple[Files, Rows]:
     ]
 
 
+def whole_numbers_beyond_64_bits(root: Path) -> tuple[Files, Rows]:
+    """They are exact, also inside structs and lists, and beside files whose numbers are smaller."""
+    text(root / "1.json", '{"id": 1, "user": {"id": 2, "x": 0.5}, "seen": [3], "x": 7}\n')
+    text(
+        root / "2.json",
+        '{"id": 9223372036854775813, "user": {"id": 18446744073709551615, "x": 1e300},'
+        ' "seen": [4, -9223372036854775809], "x": 9223372036854775813}\n'
+        '{"id": 9223372036854775814, "user": {"id": 5, "x": 1}, "seen": [], "x": 0.5}\n',
+    )
+    return Files(root), [
+        {"id": Decimal(1), "user": {"id": Decimal(2), "x": 0.5}, "seen": [Decimal(3)], "x": 7.0},
+        {
+            "id": Decimal(9223372036854775813),
+            "user": {"id": Decimal(18446744073709551615), "x": 1e300},
+            "seen": [Decimal(4), Decimal(-9223372036854775809)],
+            "x": 9223372036854775813.0,
+        },
+        {
+            "id": Decimal(9223372036854775814),
+            "user": {"id": Decimal(5), "x": 1.0},
+            "seen": [],
+            "x": 0.5,
+        },
+    ]
+
+
+def decimals_of_json(root: Path) -> tuple[Files, Rows]:
+    """A column with a decimal type is not read as doubles first."""
+    text(root / "1.json", '{"a": 0.1, "b": 9223372036854775813}\n{"a": 2, "b": null}\n')
+    return Files(root, types={"a": "decimal(30, 20)", "b": "decimal(20, 0)"}), [
+        {"a": Decimal("0.1").quantize(Decimal("1e-20")), "b": Decimal(9223372036854775813)},
+        {"a": Decimal(2).quantize(Decimal("1e-20")), "b": None},
+    ]
+
+
 def parquet_of_different_types(root: Path) -> tuple[Files, Rows]:
     root.mkdir(parents=True)
     pq.write_table(pa.table({"n": pa.array([1], pa.int32()), "a": ["x"]}), root / "1.parquet")
@@ -237,7 +272,8 @@ def with_a_byte_order_mark(root: Path) -> tuple[Files, Rows]:
 Nasty = Callable[[Path], tuple[Files, Rows]]
 NASTY: tuple[Nasty, ...] = (
     reordered, header_only, header_only_beside_others, partitions, parquet_partitions,
-    decimal_late, decimal_in_another_file, parquet_of_different_types, text_times, nanoseconds,
+    decimal_late, decimal_in_another_file,
+    whole_numbers_beyond_64_bits, decimals_of_json, parquet_of_different_types, text_times, nanoseconds,
     kinds_of_text, described, decimal_comma, as_text, tabs, multiline, compressed,
     compressed_json, pattern,
     arrow_files, orc_files, with_a_byte_order_mark,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,8 @@ def matches_table(
     days = {name: _day(_values(matches, name)) for name in columns}
     for name in columns:
         numeric = isinstance(next(iter(_values(matches, name)), None), RIGHT)
-        title = name if days[name] is None else f"{name} ({days[name]})"
+        day, zone = days[name], _zone(_values(matches, name))
+        title = name if day is None else f"{name} ({day}{zone})"
         table.add_column(title, justify="right" if numeric else "left")
     for number, match in enumerate(matches, 1):
         _add(table, number, match, days, with_variables=with_variables)
@@ -104,6 +105,12 @@ def _day(values: list[Any]) -> date | None:
     """The day, if all times of a column share it: it is printed once, above them."""
     days = {value.date() if isinstance(value, datetime) else None for value in values}
     return days.pop() if len(days) == 1 else None
+
+
+def _zone(values: list[Any]) -> str:
+    """The zone of a column's times, which is printed beside their day."""
+    zones = {value.tzinfo for value in values if isinstance(value, datetime)} - {None}
+    return f", {zones.pop()}" if zones else ""
 
 
 def _add(
@@ -138,6 +145,8 @@ def value_text(value: Any, day: date | None = None) -> str:
         if day is None:
             return time_text(value)
         return time_text(value.replace(tzinfo=None)).partition(" ")[2]
+    if isinstance(value, timedelta):  # with nanoseconds it is one of pandas: 0 days 01:00:00
+        return str(timedelta(microseconds=value // timedelta(microseconds=1)))
     if isinstance(value, dict):
         return ", ".join(f"{name} {value_text(part)}" for name, part in value.items())
     if isinstance(value, list):

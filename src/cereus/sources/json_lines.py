@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.json as json
 
 from cereus.errors import DataError
+from cereus.expr.types import kind_of
 from cereus.sources.blocks import Span, arrow_owned, blocks
 from cereus.sources.columns import joined_schema
 from cereus.sources.files import Files
+from cereus.sources.json_numbers import exact_schema
 from cereus.sources.places import EventFile
-from cereus.sources.texts import TextKinds
+from cereus.sources.texts import NUMERIC, TextKinds
 
 PARSED_AT_ONCE = 1 << 22
 
@@ -32,10 +34,7 @@ class JsonReader:
             return pa.schema([(n, _as_text(kind)) for n, kind in self.files.schema.items()])
         schema = pa.schema([])
         for block in self._blocks(place, None):
-            # Arrow takes some texts for times, by what the first of them look like
-            raw = pa.schema(
-                [f.with_type(_as_text(f.type)) for f in self._parsed(place, block).schema]
-            )
+            raw = pa.schema([self._raw(field) for field in self._inferred(place, block)])
             schema = joined_schema([(place.name, schema), (place.name, raw)])
             texts = [field.name for field in raw if pa.types.is_string(field.type)]
             inferred = [n for n in texts if self.files.infer and self.files.given_type(n) is None]
@@ -43,6 +42,28 @@ class JsonReader:
                 table = self._parsed(place, block, raw)
                 kinds.see((name, table.column(name)) for name in inferred)
         return schema
+
+    def _inferred(self, place: EventFile, block: bytes) -> pa.Schema:
+        """The columns of a block, whose types may be others in other blocks."""
+
+        def parses(field: pa.Field) -> bool:
+            try:
+                self._parsed(place, block, pa.schema([field]))
+            except DataError:
+                return False
+            return True
+
+        return exact_schema(self._parsed(place, block), block, parses)
+
+    def _raw(self, field: pa.Field) -> pa.Field:
+        """A column as it is read from a file, before its texts become values. Arrow takes some
+        texts for times, by what the first of them look like. Decimals are read as such, because
+        doubles would round them."""
+        given = self.files.given_type(field.name)
+        decimal = given is not None and pa.types.is_decimal(given)
+        if decimal and kind_of(field.type) in NUMERIC:
+            return field.with_type(given)
+        return field.with_type(_as_text(field.type))
 
     def tables(
         self, place: EventFile, schema: pa.Schema, span: Span | None, columns: Sequence[str]

@@ -137,7 +137,7 @@ def present(path: str) -> list[str]:
     paths = matching(local)
     missing = next((each for each in paths if not _exists(each)), None)
     if missing is not None:
-        raise DataError(f"there is no file {shortened(repr(missing))}", hint="check the path")
+        raise DataError(f"there is no file {shortened(repr(missing))}", hint=_hint(missing, "path"))
     return paths
 
 
@@ -148,8 +148,15 @@ def matching(path: str) -> list[str]:
     alike = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
     if not alike:
         shown = shortened(repr(path))
-        raise DataError(f"no file is called like {shown}", hint="check the pattern")
+        raise DataError(f"no file is called like {shown}", hint=_hint(path, "pattern"))
     return alike
+
+
+def _hint(path: str, what: str) -> str:
+    """What to do about a path; it may be an event in JSON."""
+    if path.lstrip().startswith(("{", "[{")):
+        return "a text is taken for a path; of JSON make dicts: json.loads(text)"
+    return f"check the {what}"
 
 
 def _exists(path: str) -> bool:

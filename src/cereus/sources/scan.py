@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import DataError, did_you_mean
+from cereus.errors import DataError, did_you_mean, shortened
 from cereus.sources.blocks import SPAN, Span, spans
 from cereus.sources.columnar import CODED, ColumnarReader
 from cereus.sources.columns import joined_schema
@@ -20,6 +20,7 @@ from cereus.sources.json_lines import JsonReader
 from cereus.sources.places import EventFile, places
 from cereus.sources.supported import supported_batch, supported_schema
 from cereus.sources.texts import KINDS, TIMES, TextKinds, column_of_type
+from cereus.sources.time_formats import fitting_formats
 from cereus.stream import refuse_repeated
 
 
@@ -215,6 +216,7 @@ def scan(files: Files) -> Scan:
     typed = [(part.place.name, _typed(files, kind, part.raw, kinds)) for part in parts]
     schema = joined_schema([*typed, *_partition_schema(files, listed)])
     _check_given(files, schema)
+    _check_time_format(files, schema, kinds)
     return Scan(files, kind, parts, _declared(files, schema))
 
 
@@ -260,6 +262,19 @@ def _check_given(files: Files, schema: pa.Schema) -> None:
             raise DataError(
                 f"the events have no column {name!r}, whose type is given",
                 hint=did_you_mean(name, schema.names),
+            )
+
+
+def _check_time_format(files: Files, schema: pa.Schema, kinds: TextKinds) -> None:
+    """A format in which no text is written, while a text is in another one, is a mistake."""
+    if files.time_format is None or any(pa.types.is_temporal(kind) for kind in schema.types):
+        return
+    for name, text in kinds.first.items():
+        for likely in fitting_formats(text):
+            raise DataError(
+                f"no column has times that are written as {files.time_format!r}; {name!r} begins "
+                f"with {shortened(text)!r}",
+                hint=f'say time_format="{likely}"',
             )
 
 

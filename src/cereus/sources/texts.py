@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from cereus.errors import DataError, shortened
 from cereus.expr.types import Kind, kind_of
+from cereus.sources.time_formats import likely_formats
 
 UTC = pa.timestamp("us", "UTC")
 LOCAL = pa.timestamp("us")
@@ -31,6 +32,8 @@ LONG_NUMBER = rf"^[+-]?\d{{{LONG},}}$"
 HEXADECIMAL = "x"
 GROUPED = r"^\s*[+-]?\d{1,3}(\.\d{3})+(,\d*)?\s*$"
 """A number whose thousands are separated by points, because its decimals come after a comma."""
+THOUSANDS = r"[+-]?\d{1,3}(,\d{3})+\.\d*|[+-]?\d{1,3}(,\d{3}){2,}"
+"""A number whose thousands are separated by commas."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,15 @@ class TextKinds:
     possible: dict[str, tuple[pa.DataType, ...]] = field(default_factory=dict)
     filled: set[str] = field(default_factory=set)
     """The columns that have a value somewhere."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The first text of a column, for messages."""
 
     def see(self, columns: Iterable[tuple[str, pa.ChunkedArray]]) -> None:
         for name, texts in columns:
             before = self.possible.get(name, self.considered)
             if texts.null_count < len(texts):
+                if name not in self.filled:
+                    self.first[name] = texts.drop_null()[0].as_py()
                 self.filled.add(name)
                 before = tuple(self._remaining(texts, before))
             self.possible[name] = before
@@ -209,8 +216,11 @@ def _other_way(wrong: str | None, kind: pa.DataType) -> str:
     null = f', or let it stand for NULL: nulls=["{wrong}"]' if nulls else ""
     if kind_of(kind) in NUMERIC and wrong and re.fullmatch(r"[+-]?[\d.]*,\d+", wrong):
         return ', or say how decimals are written: decimal=","'
+    if kind_of(kind) in NUMERIC and wrong and re.fullmatch(THOUSANDS, wrong):
+        return ", and take the commas out in the query: CAST(replace(x, ',', '') AS double)"
     if pa.types.is_timestamp(kind) and wrong:
-        return ', or say how times are written: time_format="%d.%m.%Y %H:%M:%S"' + null
+        ways = ", or ".join(f'time_format="{each}"' for each in likely_formats(wrong))
+        return f", or say how times are written: {ways}{null}"
     return null
 
 

@@ -138,11 +138,12 @@ def _broken_quote(trouble: Trouble) -> QuerySyntaxError | None:
         what, closer = "comment", "*/"
     else:
         return None
+    text = trouble.unexpected == '"' and trouble.rest.startswith('""')
     return QuerySyntaxError(
         f"this {what} is never closed",
         text=trouble.text,
         span=trouble.span,
-        hint=f"end it with {closer}",
+        hint="texts stand in single quotes: ''" if text else f"end it with {closer}",
     )
 
 

@@ -155,6 +155,8 @@ def name_of_several_words(trouble: Trouble) -> str | None:
     word = trouble.unexpected or ""
     if trouble.previous != "NAME" or not word.isidentifier() or word.upper() in RESERVED:
         return None
+    if trouble.before[-1].upper() == "DISTINCT":
+        return "there is no DISTINCT: every value counts"
     return f'a name of several words stands in double quotes: "{trouble.before[-1]} {word}"'
 
 

@@ -78,7 +78,8 @@ def number(token: str, span: Span) -> int | float:
         raise QuerySyntaxError(
             "this integer does not fit in 64 bits",
             span=span,
-            hint="write it with an exponent, as 1e20",
+            hint=f"write a double, 1e20, which has 16 digits; to compare every digit, read the "
+            f"column as text, and compare it with a text: '{token[:40]}'",
         )
     value = float(token)
     if value == float("inf"):

@@ -226,9 +226,11 @@ def _event(node: cel.Formula) -> cel.Formula:
 
 def _rounds(node: cel.Repeated) -> str:
     if node.most is None:
-        return f"{number_word(node.least)} or more"
+        return "any number of" if node.least == 0 else f"{number_word(node.least)} or more"
     if node.least == node.most:
         return number_word(node.least)
+    if node.least == 0:
+        return f"up to {number_word(node.most)}"
     return f"{number_word(node.least)} to {number_word(node.most)}"
 
 
