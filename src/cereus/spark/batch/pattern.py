@@ -85,8 +85,21 @@ class Batch:
         return EventShape(self.shown, self.listed, IN_HOME if self.sliced else None)
 
     @property
+    def cut(self) -> Slices | None:
+        return self.slices if isinstance(self.slices, Slices) else None
+
+    @property
     def sliced(self) -> bool:
-        return isinstance(self.slices, Slices)
+        return self.cut is not None
+
+    @property
+    def cut_by(self) -> object:
+        """What two queries have in common that can be cut alike: the column, and the keys."""
+        if self.cut is None:
+            return None
+        window, long = self.plan.query.window, self.cut.long
+        by = window.attribute if isinstance(window, AttributeWindow) else self.plan.stream.time
+        return by, None if long is None else (long.keys, long.values)
 
     def filters(self) -> list[Column]:
         return filters_of(self.plan, self.df.schema, self.push_down)
@@ -133,8 +146,8 @@ class Batch:
     @cached_property
     def arrangement(self) -> Arrangement:
         events = kept(self.df, self.filters(), self.travelling)
-        if isinstance(self.slices, Slices):
-            events = self.slices.spread(events)
+        if self.cut is not None:
+            events = self.cut.spread(events)
         order = tuple(self.order_in_key())
         return Arrangement(
             events, self.groups, order, self.by_time, self.parallelism, spread=self.sliced
