@@ -62,9 +62,9 @@ class Slices:
         home, last = self._slice(self.number), self._slice(self.number + F.lit(self.window))
         if self.long is not None:
             home, last = (F.when(self.long.condition, n).otherwise(0 * n) for n in (home, last))
-        own = F.struct(*others, home.alias(SLICE), home.isNotNull().alias(IN_HOME))
+        at_home = F.struct(*others, home.alias(SLICE), home.isNotNull().alias(IN_HOME))
         guest = F.struct(*others, last.alias(SLICE), F.lit(False).alias(IN_HOME))
-        return own, F.when(home != last, guest)
+        return at_home, F.when(home != last, guest)
 
     def joined(self, other: Slices) -> Slices:
         """Slices for queries of both, which cut the same keys by the same column."""

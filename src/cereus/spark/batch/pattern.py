@@ -208,9 +208,9 @@ def batch(
     push_down: bool = True,
     among: int = 1,
 ) -> Batch:
-    """The run of a pattern over a DataFrame, prepared as one of `among` queries of a call. A query
-    that is cut by time reads the rows alone, so of many queries those with keys share a pass,
-    unless the user wants them cut."""
+    """The run of a pattern over a DataFrame, prepared as one of `among` queries of a call. Queries
+    that cut different keys are different passes, so of many queries those with keys are not cut,
+    unless the user wants it."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
 
