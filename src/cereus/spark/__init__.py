@@ -11,6 +11,7 @@ from cereus.spark.starting.session import session
 if TYPE_CHECKING:
     from cereus.spark.diagnosis import why
     from cereus.spark.funnels import funnel
+    from cereus.spark.in_ui import show_metrics
     from cereus.spark.live.rules.stream import match_rules, split_changes
     from cereus.spark.live.state.reading import state
     from cereus.spark.matching import explain, match, split_late
@@ -32,6 +33,7 @@ __all__ = [
     "read",
     "register",
     "session",
+    "show_metrics",
     "split_changes",
     "split_late",
     "sql",
@@ -49,6 +51,7 @@ _LATER = {
     "merge_into": "cereus.spark.sinks.merge",
     "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
+    "show_metrics": "cereus.spark.in_ui",
     "split_changes": "cereus.spark.live.rules.stream",
     "split_late": "cereus.spark.matching",
     "state": "cereus.spark.live.state.reading",

@@ -26,8 +26,9 @@ from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
 from cereus.spark.batch.skew import LongKeys
 from cereus.spark.expr.typed import TypedColumn, attribute, micros
+from cereus.spark.quoting import backticked
 
-SLICE, IN_HOME, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
+SLICE, IN_HOME, PLACE = "__cereus_slice", "__cereus_own", "__cereus_place"
 WINDOWS = 8
 """Windows in a slice: one event in eight is read twice."""
 SAFETY = 1.001
@@ -50,12 +51,25 @@ class Slices:
 
     def spread(self, events: DataFrame) -> DataFrame:
         """Every event once per slice it belongs to, with the slice; one of them is its home."""
+        home, guest = self.places()
+        places = F.when(guest.isNull(), F.array(home)).otherwise(F.array(home, guest))
+        spread = events.withColumn(PLACE, places).withColumn(PLACE, F.explode(PLACE))
+        return spread.select(*map(backticked, events.columns), f"{PLACE}.*")
+
+    def places(self, *others: Column) -> tuple[Column, Column]:
+        """The slice that is the home of an event, and the one where it is a guest or NULL: structs
+        of `others`, SLICE and IN_HOME."""
         home, last = self._slice(self.number), self._slice(self.number + F.lit(self.window))
         if self.long is not None:
             home, last = (F.when(self.long.condition, n).otherwise(0 * n) for n in (home, last))
-        both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
-        spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))
-        return spread.withColumn(IN_HOME, F.col(SLICE) == F.col(HOME)).drop(HOME)
+        at_home = F.struct(*others, home.alias(SLICE), home.isNotNull().alias(IN_HOME))
+        guest = F.struct(*others, last.alias(SLICE), F.lit(False).alias(IN_HOME))
+        return at_home, F.when(home != last, guest)
+
+    def joined(self, other: Slices) -> Slices:
+        """Slices for queries of both, which cut the same keys by the same column."""
+        window, length = max(self.window, other.window), max(self.length, other.length)
+        return replace(self, window=window, length=length)
 
     @property
     def text(self) -> str:

@@ -129,6 +129,43 @@ def test_queries_with_different_keys_share_the_scan(
         assert own
 
 
+CUT = {
+    "short": ("SELECT LAST * WHERE (A ; B+ ; C) WITHIN 2 seconds", []),
+    "longer": ("SELECT a WHERE (A AS a ; D AS b) FILTER a[seq > 3] WITHIN 3 seconds", []),
+    "keyed": ("SELECT * WHERE A ; B WITHIN 2 seconds", ["side"]),
+    "positions": ("SELECT * WHERE A : B", ["k"]),
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("split", [None, "4 seconds"])
+def test_queries_that_are_cut_by_time_share_the_scan(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], split: str | None
+) -> None:
+    """Those without keys are one pass, in slices that are long enough for all of them; with a
+    length of slices the keyed one is cut as well."""
+    events = crowded(4, 400)
+    shuffled = events.take(pa.array(random.Random(2).sample(range(400), 400)))
+    frame = spark.createDataFrame(shuffled)
+    chosen = ("short", "longer", "keyed") if split else ("short", "longer", "keyed", "positions")
+    queries = {
+        name: cereus.compile(CUT[name][0], stream=cereus.Stream(time="ts", keys=CUT[name][1]))
+        for name in chosen
+    }
+    found = cs.match(frame, queries, split=split)
+    found.explain()
+    assert capsys.readouterr().out.count("Exchange") == 1
+    said = cs.explain(frame, queries, split=split)
+    assert f"{len(chosen) - 1} passes over one scan" in said
+    assert "short, longer in one pass" in said
+    assert said.count(f"into slices of 0:00:{'04' if split else '24'}") == (2 if split else 1)
+    rows = found.toArrow().to_pylist()
+    for name, query in queries.items():
+        own = cs.match(frame, query, split=False, parallelism=1).toArrow().to_pylist()
+        assert counted([row for row in rows if row["query"] == name]) == counted(own)
+        assert own
+
+
 @pytest.mark.spark
 def test_queries_with_the_same_keys_are_matched_in_one_pass(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]

@@ -105,6 +105,8 @@ class Eventwise:
     parallelism: int | None
     push_down: bool
 
+    cut = cut_by = None
+    """These queries are not cut by time."""
     by_time = False
     """The rows of a task are sorted by key: these queries forget a key when the next one begins."""
 

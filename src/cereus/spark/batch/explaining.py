@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from cereus.spark.batch.arranging import Arrangement, Lies
 from cereus.spark.batch.eventwise import Eventwise
@@ -29,7 +30,8 @@ def _job(job: Job, *, several: bool) -> Iterator[str]:
         yield f"{len(job.passes)} passes over one scan"
         for each in job.passes:
             yield f"{', '.join(each.parts)} in one pass"
-            yield from _pass(each.first, each, each.arrangement)
+            shared = replace(each.arrangement, by_time=job.by_time, spread=True)
+            yield from _pass(each.first, each, shared)
 
 
 def _pass(

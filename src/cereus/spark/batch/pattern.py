@@ -85,8 +85,21 @@ class Batch:
         return EventShape(self.shown, self.listed, IN_HOME if self.sliced else None)
 
     @property
+    def cut(self) -> Slices | None:
+        return self.slices if isinstance(self.slices, Slices) else None
+
+    @property
     def sliced(self) -> bool:
-        return isinstance(self.slices, Slices)
+        return self.cut is not None
+
+    @property
+    def cut_by(self) -> object:
+        """What two queries have in common that can be cut alike: the column, and the keys."""
+        if self.cut is None:
+            return None
+        window, long = self.plan.query.window, self.cut.long
+        by = window.attribute if isinstance(window, AttributeWindow) else self.plan.stream.time
+        return by, None if long is None else (long.keys, long.values)
 
     def filters(self) -> list[Column]:
         return filters_of(self.plan, self.df.schema, self.push_down)
@@ -133,8 +146,8 @@ class Batch:
     @cached_property
     def arrangement(self) -> Arrangement:
         events = kept(self.df, self.filters(), self.travelling)
-        if isinstance(self.slices, Slices):
-            events = self.slices.spread(events)
+        if self.cut is not None:
+            events = self.cut.spread(events)
         order = tuple(self.order_in_key())
         return Arrangement(
             events, self.groups, order, self.by_time, self.parallelism, spread=self.sliced
@@ -195,9 +208,9 @@ def batch(
     push_down: bool = True,
     among: int = 1,
 ) -> Batch:
-    """The run of a pattern over a DataFrame, prepared as one of `among` queries of a call. A query
-    that is cut by time reads the rows alone, so of many queries those with keys share a pass,
-    unless the user wants them cut."""
+    """The run of a pattern over a DataFrame, prepared as one of `among` queries of a call. Queries
+    that cut different keys are different passes, so of many queries those with keys are not cut,
+    unless the user wants it."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
 

@@ -50,25 +50,22 @@ def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
 
 def jobs(parts: Mapping[str, Batch | Eventwise]) -> list[Job]:
     """The queries grouped by how they read the rows. Those that arrange them alike are matched in
-    one pass, and passes that differ only in their keys share the scan."""
+    one pass, and passes that differ only in their keys, or in how keys are cut by time, share the
+    scan."""
     passes: dict[object, dict[str, Batch | Eventwise]] = {}
-    made: list[Job] = []
     for name, part in parts.items():
-        if isinstance(part, Batch) and part.sliced:
-            made.append(Alone(name, part))
-        else:
-            passes.setdefault((part.groups, part.order), {})[name] = part
-    by_order: dict[object, list[dict[str, Batch | Eventwise]]] = {}
-    for each in passes.values():
-        by_order.setdefault(next(iter(each.values())).order, []).append(each)
-    return [*(_job(each) for each in by_order.values()), *made]
+        passes.setdefault((part.groups, part.order, part.cut_by), {})[name] = part
+    by_order: dict[object, list[Together]] = {}
+    for each in map(Together.of, passes.values()):
+        by_order.setdefault(each.first.order, []).append(each)
+    return [_job(each) for each in by_order.values()]
 
 
-def _job(passes: list[dict[str, Batch | Eventwise]]) -> Job:
+def _job(passes: list[Together]) -> Job:
     if len(passes) > 1:
-        return SharedScan.of(passes)
-    ((name, first), *others) = passes[0].items()
-    return Together(passes[0]) if others else Alone(name, first)
+        return SharedScan(tuple(passes))
+    ((name, first), *others) = passes[0].parts.items()
+    return passes[0] if others else Alone(name, first)
 
 
 @dataclass(frozen=True)

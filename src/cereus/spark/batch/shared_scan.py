@@ -1,13 +1,14 @@
 """Lets queries with different keys read a DataFrame once.
 
 Every event goes once into each pass that it can matter to: a pass has the queries of one set of
-keys. The number of the pass, and a hash of its keys, decide which task gets the event; there the
-passes come one after the other.
+keys. If a pass is cut by time, the event goes into each of its slices there. The number of the
+pass, and a hash of its keys and slice, decide which task gets the event; there the passes come one
+after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import groupby, pairwise
@@ -26,6 +27,7 @@ from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.together import Together, TogetherTask
 from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path, arrow_schema
+from cereus.spark.slices import IN_HOME, PLACE, SLICE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -73,13 +75,9 @@ def _by_pass(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Record
 
 @dataclass(frozen=True)
 class SharedScan:
-    """Passes over one DataFrame: none is cut by time, and all have one column of time."""
+    """Passes over one DataFrame that have one column of time."""
 
     passes: tuple[Together, ...]
-
-    @classmethod
-    def of(cls, parts: Sequence[Mapping[str, Batch | Eventwise]]) -> SharedScan:
-        return cls(tuple(Together(each) for each in parts))
 
     @property
     def first(self) -> Batch | Eventwise:
@@ -94,19 +92,40 @@ class SharedScan:
     def arrangement(self) -> Arrangement:
         """By pass first; then by time, if the engine keeps the keys of all queries apart; else by
         the hash of the keys, which is as good as the keys."""
-        first, by_time = self.first, all(p.by_time for e in self.passes for p in e.parts.values())
-        begin: tuple[Path, ...] = ((PASS,),) if by_time else ((PASS,), (GROUP,))
+        first = self.first
+        begin: tuple[Path, ...] = ((PASS,),) if self.by_time else ((PASS,), (GROUP,))
         order = (*begin, *first.order_in_key())
         groups: tuple[Path, ...] = ((PASS,), (GROUP,))
         return Arrangement(self._events(), groups, order, True, first.parallelism, spread=True)
 
+    @property
+    def by_time(self) -> bool:
+        return all(each.by_time for each in self.passes)
+
     def _events(self) -> DataFrame:
-        numbers = [
-            F.when(_all(each.filters()), F.lit(number)) for number, each in enumerate(self.passes)
-        ]
-        passes = F.explode(F.array_compact(F.array(*numbers)))
+        """Every event once for each pass, and slice of a pass, that it belongs to."""
+        places = [place for number in range(len(self.passes)) for place in self._places(number)]
+        every = F.explode(F.array_compact(F.array(*places)))
         columns = [quoted((name,)) for name in self.travelling]
-        return self.first.df.select(passes.alias(PASS), *columns).withColumn(GROUP, self._group)
+        spread = self.first.df.select(every.alias(PLACE), *columns)
+        return spread.select(f"{PLACE}.*", *columns).withColumn(GROUP, self._group)
+
+    def _places(self, number: int) -> Iterator[Column]:
+        """Where an event belongs in a pass: structs, or NULL."""
+        each, place = self.passes[number], F.lit(number).alias(PASS)
+        places: tuple[Column, ...] = (F.struct(place, *self._uncut),)
+        if each.first.cut is not None:
+            places = each.first.cut.places(place)
+        matters = _all(each.filters())
+        return (F.when(matters, there) for there in places)
+
+    @property
+    def _uncut(self) -> list[Column]:
+        """The columns of slices in passes that are not cut, if others are."""
+        if all(each.first.cut is None for each in self.passes):
+            return []
+        no_slice = {SLICE: F.lit(None).cast("bigint"), IN_HOME: F.lit(True)}
+        return [column.alias(name) for name, column in no_slice.items()]
 
     @property
     def _group(self) -> Column:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.runs import SharedRun, SingleRun, TogetherPart, run_of
 from cereus.spark.quoting import quoted
 from cereus.spark.schemas import Path, arrow_schema
+from cereus.spark.slices import IN_HOME, SLICE, Slices
 from cereus.spark.worker import differ, joined, stretches, values_of
 
 if TYPE_CHECKING:
@@ -165,9 +166,19 @@ class Moments:
 
 @dataclass(frozen=True)
 class Together:
-    """Queries over one DataFrame that arrange its rows alike, by name."""
+    """Queries over one DataFrame that arrange its rows alike, by name. Those that are cut by time
+    are cut alike."""
 
     parts: Mapping[str, Batch | Eventwise]
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Batch | Eventwise]) -> Together:
+        """Queries that can be arranged alike: they have the same keys, time, and `cut_by`."""
+        cuts = [part.cut for part in parts.values() if part.cut is not None]
+        if len(cuts) < 2:
+            return cls(parts)
+        joint = reduce(Slices.joined, cuts)
+        return cls({n: replace(p, slices=joint) for n, p in parts.items() if isinstance(p, Batch)})
 
     @property
     def first(self) -> Batch | Eventwise:
@@ -216,9 +227,17 @@ class Together:
     def arrangement(self) -> Arrangement:
         """The arrangement of the first query; by time alone if that is enough for all."""
         events = kept(self.first.df, self.filters(), self.travelling)
-        first, by_time = self.first, all(part.by_time for part in self.parts.values())
+        first, cut = self.first, self.first.cut
+        if cut is not None:
+            events = cut.spread(events)
         order = tuple(first.order_in_key())
-        return Arrangement(events, first.groups, order, by_time, first.parallelism)
+        return Arrangement(
+            events, first.groups, order, self.by_time, first.parallelism, spread=cut is not None
+        )
+
+    @property
+    def by_time(self) -> bool:
+        return all(part.by_time for part in self.parts.values())
 
     def task(self) -> TogetherTask:
         within = tuple(path for path in self.first.order_in_key() if path not in self.moment)
@@ -233,7 +252,7 @@ class Together:
             TogetherPart(
                 name,
                 part.task(sorted_by),
-                tuple(part.travelling),
+                (*part.travelling, *(() if part.cut is None else (SLICE, IN_HOME))),
                 tuple(path for path in part.order_in_key() if path not in moment),
                 arrow_schema(part.schema),
             )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
+from cereus.spark.live.processor import COUNTS
 from cereus.spark.pipeline.run.metrics import Metrics, Report
 
 MOST_SECONDS = 60.0
@@ -132,6 +133,21 @@ class Listener(StreamingQueryListener):
         if key not in self._newest or times.get("watermark", BEFORE_ANY) == BEFORE_ANY:
             return None
         return max(0.0, (self._newest[key] - _instant(times["watermark"])).total_seconds())
+
+
+class AnyQueryListener(Listener):
+    """Reports on every match of a streaming query that is no pipeline's. The state is that of all
+    matches of the streaming query."""
+
+    def onQueryProgress(self, event: Any) -> None:  # noqa: N802
+        progress = event.progress
+        states = progress.stateOperators
+        for name, counted in progress.observedMetrics.items():
+            if set(COUNTS) <= set(counted.asDict()):
+                of = Expected(progress.name or "", [name], [])
+                metrics = self._metrics(of, name, progress, counted["events"], counted, None)
+                rows, size = sum(s.numRowsTotal for s in states), sum(map(_bytes, states))
+                self.report(replace(metrics, state_rows=rows, state_bytes=size))
 
 
 def _bytes(state: Any) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from cereus.spark.in_ui import reported_in_ui
 from cereus.spark.pipeline.run.logs import logged
 from cereus.spark.pipeline.run.metrics import Metrics, Report, all_of, recorded
 from cereus.spark.pipeline.run.prometheus import exported
@@ -31,6 +32,7 @@ def run(
             return run_local(pipeline, report)
     with spark_errors(), watched(pipeline, on_metrics) as report:
         session = session or pipeline.session()
+        report = all_of(report, reported_in_ui(session))
         if pipeline.spec.live:
             from cereus.spark.pipeline.run.live import run_live
 
