@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +17,8 @@ import pytest
 from cereus.errors import CereusError
 from cereus.language.registry import language, names
 from cereus.lsp import features
+from cereus.lsp.colours import COLOURED, coloured
+from cereus.lsp.features import Surroundings
 from cereus.lsp.known import surroundings_of
 
 CEQL = language("ceql")
@@ -100,7 +105,9 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
     uri = (tmp_path / "q.ceql").as_uri()
     received: list[lsp.PublishDiagnosticsParams] = []
 
-    async def session() -> tuple[lsp.ServerCapabilities, lsp.Hover | None, list[lsp.TextEdit]]:
+    async def session() -> tuple[
+        lsp.ServerCapabilities, lsp.Hover | None, list[lsp.TextEdit], lsp.SemanticTokens | None
+    ]:
         client = LanguageClient("test", "1")
         arrived = asyncio.Event()
 
@@ -132,13 +139,22 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
         edits = await client.text_document_formatting_async(
             lsp.DocumentFormattingParams(document, lsp.FormattingOptions(2, True))
         )
+        client.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(
+                lsp.VersionedTextDocumentIdentifier(3, uri),
+                [lsp.TextDocumentContentChangeWholeDocument("-- 🌵\r\nselect * /* a\nb */ where")],
+            )
+        )
+        colours = await client.text_document_semantic_tokens_full_async(
+            lsp.SemanticTokensParams(document)
+        )
         await client.shutdown_async(None)
         client.exit(None)
         await client.stop()
-        return started.capabilities, hover, list(edits or [])
+        return started.capabilities, hover, list(edits or []), colours
 
     with ThreadPoolExecutor() as threads:  # whatever loop another test has left in this one
-        capable, hover, edits = threads.submit(lambda: asyncio.run(session())).result(120)
+        capable, hover, edits, colours = threads.submit(lambda: asyncio.run(session())).result(120)
     sync = capable.text_document_sync
     assert isinstance(sync, lsp.TextDocumentSyncOptions)
     assert sync.change == lsp.TextDocumentSyncKind.Full  # parts would be counted by pygls
@@ -146,6 +162,83 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
     assert received[0].diagnostics[0].range.start == lsp.Position(0, 26)
     assert hover is not None and hover.contents.value == "An A, then a B."  # type: ignore[union-attr]
     assert edits and edits[0].new_text == "SELECT *\nWHERE A ; B\n"
+    comment, keyword = COLOURED.index("comment"), COLOURED.index("keyword")
+    assert colours is not None
+    assert list(colours.data) == [
+        *(0, 0, 7, comment, 0),
+        *(1, 0, 6, keyword, 0),
+        *(0, 9, 4, comment, 0),
+        *(1, 0, 4, comment, 0),
+        *(0, 5, 5, keyword, 0),
+    ]
+
+
+def test_markdown_of_a_hover_shows_every_sign() -> None:
+    lsp = pytest.importorskip("lsprotocol.types")
+    from cereus.lsp.server import _content
+
+    formats = [lsp.MarkupKind.Markdown, lsp.MarkupKind.PlainText]
+    hover = lsp.HoverClientCapabilities(content_format=formats)
+    reads = lsp.ClientCapabilities(text_document=lsp.TextDocumentClientCapabilities(hover=hover))
+    shown = _content("A <b>*x*</b>\n1. [a](b) _c_", reads)
+    assert shown.kind is lsp.MarkupKind.Markdown
+    assert not set("<>*[]()./").intersection(shown.value)
+    assert html.unescape(shown.value) == "A <b>*x*</b>  \n1. [a](b) _c_"
+    assert _content("A <b>", lsp.ClientCapabilities()).value == "A <b>"
+
+
+# ---------------------------------------------------------------- colours
+
+
+def colours_of(text: str, dialect: str = "ceql", **known: Any) -> list[tuple[str, str]]:
+    every = coloured(text, language(dialect), Surroundings(**known))
+    return [(text[start:end], kind) for start, end, kind in every]
+
+
+def test_words_are_coloured_by_what_they_are() -> None:
+    text = "SELECT * WHERE SELL AS s FILTER s[vol > 2.5e3 AND s.type = 'it''s' AND abs(x) > y]"
+    schema = pa.schema({"vol": pa.int64()})
+    assert colours_of(text, schema=schema, types=("SELL",)) == [
+        ("SELECT", "keyword"),
+        ("WHERE", "keyword"),
+        ("SELL", "type"),
+        ("AS", "keyword"),
+        ("FILTER", "keyword"),
+        ("vol", "property"),
+        ("2.5e3", "number"),
+        ("AND", "keyword"),
+        ("type", "property"),
+        ("'it''s'", "string"),
+        ("AND", "keyword"),
+        ("abs", "function"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["'open", "/* open\n\n more", '"', "`", "'a''", "1..", "é.ß "])
+def test_a_text_that_is_being_typed_has_colours(text: str) -> None:
+    every = list(coloured(text, CEQL))
+    assert all(text[start:end].strip("\r\n") for start, end, _ in every)
+    assert all("\n" not in text[start:end] for start, end, _ in every)
+    assert every == sorted(every)
+
+
+def test_sql_around_a_clause_has_no_colours() -> None:
+    assert colours_of("SELECT a FROM t", "match_recognize") == []
+    assert colours_of("MATCH_RECOGNIZE (", "match_recognize") == [("MATCH_RECOGNIZE", "keyword")]
+
+
+def test_vs_code_starts_the_server_for_every_language() -> None:
+    folder = Path(__file__).parents[2] / "editors" / "vscode"
+    package = json.loads((folder / "package.json").read_text())
+    given = package["contributes"]["languages"]
+    suffixes = {each["id"]: set(each["extensions"]) for each in given} | {"sql": {".sql"}}
+    assert suffixes == {
+        suffix: {f".{suffix}"} for name in names() for suffix in language(name).suffixes
+    }
+    assert set(package["activationEvents"]) == {f"onLanguage:{name}" for name in suffixes}
+    assert all((folder / each["configuration"]).is_file() for each in given)
+    for name in suffixes:
+        assert f'"{name}"' in (folder / package["main"]).read_text()
 
 
 # ---------------------------------------------------------------- what is known of the events

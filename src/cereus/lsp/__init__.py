@@ -1,1 +1,1 @@
-"""A language server for query files: diagnostics, hover, completion, formatting."""
+"""A language server for query files: diagnostics, hover, completion, formatting, colours."""

@@ -83,7 +83,7 @@ def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
 def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> list[TextProblem]:
     """The first error of a text, else its warnings; none for a SQL statement around a clause, which
     other tools check."""
-    if not text.strip() or _is_statement(text, chosen):
+    if not text.strip() or is_statement(text, chosen):
         return []
     try:
         query = compiled(text, chosen, known)
@@ -95,7 +95,7 @@ def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
         return [TextProblem(0, len(text), _message(error.message, error.hint))]
 
 
-def _is_statement(text: str, chosen: Language) -> bool:
+def is_statement(text: str, chosen: Language) -> bool:
     """Whether a text in a SQL file is not a single clause."""
     if not chosen.embedded or chosen.signature is None:
         return False

@@ -3,6 +3,7 @@ answers."""
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -14,10 +15,13 @@ import cereus
 from cereus.errors import CereusError
 from cereus.language.protocol import Language
 from cereus.lsp import features
+from cereus.lsp.colours import COLOURED, coloured
 from cereus.lsp.features import Surroundings, TextProblem
 from cereus.lsp.known import surroundings_of
-from cereus.lsp.places import offset_of, range_of
+from cereus.lsp.places import LINE_END, offset_of, range_of
 
+SIGN = re.compile(r"[^\w\s,;:]", re.ASCII)
+"""What Markdown may read as more than a letter."""
 KINDS = {
     "keyword": lsp.CompletionItemKind.Keyword,
     "function": lsp.CompletionItemKind.Function,
@@ -51,9 +55,9 @@ def make_server() -> LanguageServer:
         words = features.meaning(document.source, _language(document), _known(document, given))
         if words is None:
             return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, words))
+        return lsp.Hover(_content(words, server.client_capabilities))
 
-    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=["."]))
     def complete(params: lsp.CompletionParams) -> lsp.CompletionList:
         document = server.workspace.get_text_document(params.text_document.uri)
         offset = offset_of(document, params.position)
@@ -71,7 +75,38 @@ def make_server() -> LanguageServer:
             return []
         return [lsp.TextEdit(range_of(document, 0, len(document.source)), after)]
 
+    @server.feature(
+        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, lsp.SemanticTokensLegend(list(COLOURED), [])
+    )
+    def colours(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
+        document = server.workspace.get_text_document(params.text_document.uri)
+        return lsp.SemanticTokens(_tokens(document, _known(document, given)))
+
     return server
+
+
+def _content(words: str, client: lsp.ClientCapabilities) -> lsp.MarkupContent:
+    """A text for the editor: Markdown if it reads that, since VS Code breaks plain text inside
+    words."""
+    hover = client.text_document.hover if client.text_document else None
+    if hover is None or lsp.MarkupKind.Markdown not in (hover.content_format or ()):
+        return lsp.MarkupContent(lsp.MarkupKind.PlainText, words)
+    escaped = SIGN.sub(lambda sign: f"&#{ord(sign[0])};", words).replace("\n", "  \n")
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown, escaped)
+
+
+def _tokens(document: TextDocument, known: Surroundings) -> list[int]:
+    """Five numbers for each coloured word: how many lines and units it is after the one before, its
+    length, its kind, and no modifiers."""
+    numbers: list[int] = []
+    text, before = document.source, 0
+    units = document.position_codec.client_num_units
+    for start, end, kind in coloured(text, _language(document), known):
+        between = LINE_END.split(text[before:start])
+        place = len(between) - 1, units(between[-1])
+        numbers += [*place, units(text[start:end]), COLOURED.index(kind), 0]
+        before = start
+    return numbers
 
 
 def _language(document: TextDocument) -> Language:
