@@ -4,27 +4,31 @@ Each text of `tests/adversaries.py` and `tests/safety/texts/families.py` runs in
 through everything that can be done with a text. The benchmark records the outcome, the CPU time,
 and the memory that the process needed in addition to its memory at the start. It prints the texts
 that exceed the bounds, or that ended neither in an answer nor in a CereusError; with `--all` it
-prints everything. `--sizes` chooses the sizes of the texts of families. A name that begins with `=`
-is a whole name. `tests/test_adversaries.py` and `tests/safety/texts/test_families.py` say what the
-outcome of each text should be, without a clock.
+prints everything. `--sizes` chooses the sizes of the texts of families, in this order. A name that
+begins with `=` is a whole name. All of it takes hours: with `--results FILE` each text that is done
+is written to a file of JSON lines, and the same command goes on where it was ended.
+`tests/test_adversaries.py` and `tests/safety/texts/test_families.py` say what the outcome of each
+text should be, without a clock.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
+from pathlib import Path
 
 import cereus
 from cereus.errors import CereusError
 from tests.adversaries import TEXTS, Text
-from tests.safety.surfaces import LANGUAGES, PLANNED, TEXT_USES, USES, compiled
+from tests.safety.surfaces import LANGUAGES, PLANNED, RUNS, TEXT_USES, USES, compiled
 from tests.safety.surfaces import Use as QueryUse
 from tests.safety.texts.families import SIZES, hostile
 
@@ -36,6 +40,14 @@ PATIENCE = 4 * SECONDS
 LONG_TEXT = 100_000
 """Longer texts are read fewer times."""
 Work = Callable[[], object]
+LARGE_FIRST = tuple(sorted(SIZES, key=lambda size: (size == SIZES[-1], -size)))
+"""A text of a megabyte is refused more often than one of some thousands."""
+PARTS: dict[str, tuple[Mapping[str, Callable[[str, str], object]], Mapping[str, QueryUse]]] = {
+    "all": (TEXT_USES, USES),
+    "planned": (TEXT_USES, PLANNED),
+    "runs": ({}, {name: USES[name] for name in RUNS}),
+}
+"""Which uses of a text and of a query are measured."""
 
 
 @dataclass(frozen=True)
@@ -100,20 +112,21 @@ def _begin(error: BaseException) -> str:
     return (str(error).splitlines() or [""])[0][:120]
 
 
-def used(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
+def used(dialect: str, text: str, part: str = "all") -> Iterator[Use]:
     """What each surface makes of a text."""
+    of_text, of_query = PARTS[part]
     works: dict[str, Work] = {
         name: lambda ask=ask: ask(text, dialect)
-        for name, ask in TEXT_USES.items()
+        for name, ask in of_text.items()
         if len(text) < LONG_TEXT or name in ("format", "problems")
     }
-    if len(text) < LONG_TEXT:
+    if of_text and len(text) < LONG_TEXT:
         works["without a schema"] = lambda: compiled(text, dialect, None)
     while works:
         for use in apart(works):
             yield use
             del works[use.surface]
-    yield from _used_as_a_query(dialect, text, uses)
+    yield from _used_as_a_query(dialect, text, of_query)
 
 
 def _used_as_a_query(dialect: str, text: str, uses: Mapping[str, QueryUse]) -> Iterator[Use]:
@@ -145,13 +158,31 @@ def texts(names: list[str], sizes: tuple[int, ...]) -> Iterator[tuple[str, Text]
     for name, text in TEXTS.items():
         if _chosen(name, names):
             yield name, text
-    for each in hostile(sizes):
-        if _chosen(each.name, names):
-            yield each.name, (each.dialect, each.text)
+    for size in sizes:
+        for each in hostile((size,)):
+            if _chosen(each.name, names):
+                yield each.name, (each.dialect, each.text)
 
 
 def _chosen(name: str, parts: list[str]) -> bool:
     return not parts or any(part in f"={name}" for part in parts)
+
+
+class Results:
+    """A file with a line for each text that is done."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        self.done: dict[str, list[Use]] = {}
+        for record in map(json.loads, lines):
+            self.done[record["name"]] = [Use(**use) for use in record["uses"]]
+
+    def add(self, name: str, uses: list[Use]) -> None:
+        self.done[name] = uses
+        if self.path:
+            with self.path.open("a") as file:
+                file.write(json.dumps({"name": name, "uses": list(map(asdict, uses))}) + "\n")
 
 
 def main() -> None:
@@ -159,24 +190,30 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="parts of names of texts")
     parser.add_argument("--all", action="store_true", help="also print texts within the bounds")
     parser.add_argument("--part", default="0/1", help="1/4: the second text of every four")
-    parser.add_argument("--planned", action="store_true", help="do not run queries")
-    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="sizes of families")
+    parser.add_argument("--uses", choices=PARTS, default="all", help="planned: without events")
+    parser.add_argument("--sizes", type=int, nargs="*", default=LARGE_FIRST, help="of families")
+    parser.add_argument("--results", type=Path, help="a file to go on with")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for dialect in LANGUAGES:  # the grammars are built once
         with suppress(CereusError):
             compiled("?", dialect)
+    results = Results(options.results)
     beyond = 0
     part, parts = map(int, options.part.split("/"))
     for name, (dialect, text) in islice(
         texts(options.names, tuple(options.sizes)), part, None, parts
     ):
-        for use in used(dialect, text, PLANNED if options.planned else USES):
+        if name not in results.done:
+            results.add(name, list(used(dialect, text, options.uses)))
+        for use in results.done[name]:
             beyond += not use.fine
             if options.all or not use.fine:
                 print(line(name, use), flush=True)
-    if beyond:
-        raise SystemExit(f"{beyond} beyond {SECONDS} s or {MEGABYTES} MB, or no error of Cereus")
+    print(
+        f"{len(results.done):,} texts, {beyond} beyond {SECONDS} s or {MEGABYTES} MB, or no error"
+    )
+    raise SystemExit(beyond > 0)
 
 
 if __name__ == "__main__":
