@@ -110,7 +110,7 @@ class Move(NamedTuple):
     updates: tuple[Update, ...] = ()
 
     def joined(self, other: Move, label: Label, target: State) -> Move:
-        """Both moves made at once."""
+        """One move that makes both, with this label and target."""
         return Move(label, target, self.checks + other.checks, self.updates + other.updates)
 
 

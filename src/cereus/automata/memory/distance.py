@@ -81,7 +81,7 @@ class DistanceFilter(Automaton):
 
     @abstractmethod
     def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
-        """The move, if the event is near enough."""
+        """The move with the check that the event is near enough; None if it is known not to be."""
 
 
 @dataclass(frozen=True)
