@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.automata.model import Automaton, Letter, Move, Slots, State, marks
+from cereus.automata.construct import Staged
+from cereus.automata.model import Letter, Move, State, marks
 
 BEFORE, CLEAN, BROKEN = 0, 1, 2
 """The phases of a run: nothing is marked yet; no B has come since the first mark; a B has come, so
@@ -14,7 +15,7 @@ nothing more may be marked."""
 
 
 @dataclass(frozen=True)
-class WithoutAutomaton(Automaton):
+class WithoutAutomaton(Staged):
     """A run of φ dies when it marks an event after a B that came after its first event. B's are
     the events with a bit of `mask`. `through` is UNTIL: no marked event is a B either.
 
@@ -22,7 +23,6 @@ class WithoutAutomaton(Automaton):
     `ends_marked`, a broken run is of no use, unless it is complete with this very event.
     """
 
-    body: Automaton
     mask: int
     through: bool
     ends_marked: bool
@@ -40,14 +40,8 @@ class WithoutAutomaton(Automaton):
             if after is not None:
                 yield move._replace(target=(after, move.target))
 
-    def accepts(self, state: Any) -> bool:
-        return self.body.accepts(state[1])
-
     def goes_on(self, state: Any) -> bool:
         return self.is_open(state[0]) and self.body.goes_on(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
 
     def is_open(self, phase: int) -> bool:
         return phase != BROKEN or not self.ends_marked

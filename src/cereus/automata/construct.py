@@ -79,6 +79,23 @@ class Wrapped(Automaton):
 
 
 @dataclass(frozen=True)
+class Staged(Automaton):
+    """An automaton that notes something beside its body: a state is (what it notes, a state of the
+    body)."""
+
+    body: Automaton
+
+    def accepts(self, state: Any) -> bool:
+        return self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
+
+
+@dataclass(frozen=True)
 class Bind(Wrapped):
     """`φ AS A`: A is added to every marking label."""
 
@@ -224,22 +241,14 @@ def _concatenated(
 
 
 @dataclass(frozen=True)
-class Seamed(Automaton):
+class Seamed(Staged):
     """A state is (whether a run is at a seam, where it cannot accept; a state of the body)."""
-
-    body: Automaton
 
     def accepts(self, state: Any) -> bool:
         return not state[0] and self.body.accepts(state[1])
 
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
     def waits(self, state: Any) -> bool:
         return not state[0] and self.body.waits(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,8 @@ class _Growing:
         return plain and all(self._one_goes_on(self._moves_on(subset, x)) for x in self.letters)
 
     def _one_goes_on(self, moves: list[Joint]) -> bool:
-        """Whether at most one move goes on, without the moves that pass over an event that another
-        marks. A run that ends with the event has the same events as the run that goes on."""
+        """Whether at most one run goes on after an event, without those that pass it over where
+        another marks it. A run that ends with the event has the same events as one that goes on."""
         marking = self._marking(moves)
         passing = [m for m in moves if not marks(m.label)]
         return (
@@ -148,7 +148,8 @@ class _Growing:
     # ------------------------------------------------------------ which state follows which
 
     def _follows(self, state: State, other: State) -> bool:
-        """Whether the other state follows the first: assumed until a round refutes nothing."""
+        """Whether a run in the other state can do all that one in the first can. What is assumed on
+        the way is tried again until nothing new is refuted."""
         while (state, other) not in self.refuted:
             before = len(self.refuted)
             self._may_follow(state, other, set())

@@ -39,7 +39,7 @@ class Slot(NamedTuple):
 
     The slots of equalities sort first, so that runs can be found by their values. A slot that
     `chooses` says where a part of the pattern began of whose runs only the best goes on
-    (`memory.chosen`), and how it chooses; its `side` is how many such parts stand inside each other
+    (`memory.chosen`), and how it chooses; `inside` is how many such parts stand inside each other
     in it. A slot that `is_set` has a set of values, as the kernel's number for the set. `easier`
     says which of two values satisfies all that the other one does, and is not NULL: the `smaller`,
     the `greater`, or that neither is known to (""). The runs of a part that has `rivals` need not
@@ -55,6 +55,7 @@ class Slot(NamedTuple):
     easier: str = ""
     rivals: bool = False
     stamp: int = 0
+    inside: int = 0
 
 
 class Check(NamedTuple):
@@ -110,7 +111,7 @@ class Move(NamedTuple):
     updates: tuple[Update, ...] = ()
 
     def joined(self, other: Move, label: Label, target: State) -> Move:
-        """Both moves made at once."""
+        """One move that makes both, with this label and target."""
         return Move(label, target, self.checks + other.checks, self.updates + other.updates)
 
 

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cereus.automata.construct import Staged
 from cereus.automata.model import (
     Automaton,
     Letter,
     Move,
-    Slots,
     State,
     States,
     marks,
@@ -35,11 +35,9 @@ from cereus.state.classes import state_class
 
 
 @dataclass(frozen=True)
-class StrictAutomaton(Automaton):
-    """STRICT. The phases: nothing is marked yet (1), marking without a gap (2), marking is over
-    (3)."""
-
-    body: Automaton
+class StrictAutomaton(Staged):
+    """STRICT. It notes the phase: nothing is marked yet (1), marking without a gap (2), marking is
+    over (3)."""
 
     def initial(self) -> Iterable[State]:
         return [(1, q) for q in self.body.initial()]
@@ -51,15 +49,6 @@ class StrictAutomaton(Automaton):
                 yield move._replace(target=(1 if phase == 1 else 3, move.target))
             elif phase < 3:
                 yield move._replace(target=(2, move.target))
-
-    def accepts(self, state: Any) -> bool:
-        return self.body.accepts(state[1])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
 
 
 NONE: States = frozenset()

@@ -15,7 +15,7 @@ from cereus.expr.text import Conditions, span_of, token_span
 
 
 class WindowTexts(Conditions):
-    """Conditions, and the window of a WITHIN."""
+    """Reads conditions, and the window of a WITHIN."""
 
     def unitless_window(self, meta: Meta, amount: str | timedelta) -> Window:
         if isinstance(amount, timedelta):
@@ -63,7 +63,7 @@ def _interval_window(literal: ex.Expression, word: Token, meta: Meta) -> Window:
 
 
 class ClauseTexts(WindowTexts):
-    """`WindowTexts`, and clauses: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
+    """Reads the clauses of a query as well: PARTITION BY, WITHIN, CONSUME BY, LIMIT."""
 
     def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.ParsedClause:
         return clauses.ParsedClause("partition_by", paths, span_of(meta))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -151,33 +152,9 @@ def run(
     files = reading.files(paths)
     target = None if output is None else target_of(output, output_format)
     commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
-    params = language.params
-    check_all_mentioned(params, (each.text for each in commanded.texts.values()))
-
-    def compile_all(schema: pa.Schema | None) -> QuerySet:
-        typed = any(inputs.is_typed(each, language.dialect) for each in commanded.texts.values())
-        described = columns.described(schema, typed=typed)
-        made = commanded.compiled(
-            lambda each: inputs.compiled(
-                each,
-                language.dialect,
-                described,
-                schema,
-                language.settings,
-                language.limits,
-                for_text(params, each.text),
-            )
-        )
-        return made if schema is None or not flat else made.flat(schema)
-
-    def compiler(schema: pa.Schema) -> QuerySet:
-        query_set = compile_all(schema)
-        _check_tie(tie or (), schema)
-        for name, each in query_set.queries.items():
-            commanded.warn(name, each.warnings)
-        return query_set
-
-    compile_all(None)  # errors in a text are reported before anything is read
+    command = _Command(commanded, columns, language, flat, tie or ())
+    check_all_mentioned(language.params, (each.text for each in commanded.texts.values()))
+    command.compiled(None)  # errors in a text are reported before anything is read
     if target is not None:
         check_room(target, paths, overwrite=overwrite)
     shown, named = limit_shown if target is None else 0, bool(queries)
@@ -186,7 +163,7 @@ def run(
         choice.announce()
     if choice.engine is Engine.LOCAL:
         read = inputs.events_of(files, inputs.ordered_by(columns.time), sort=sort)
-        compiled = compiler(read.schema)
+        compiled = command.checked(read.schema)
         outcomes = run_local(compiled, read, target, shown, named=named, order=order)
     else:
         need_pyspark()
@@ -194,27 +171,69 @@ def run(
 
         _need_order(columns.time)
         outcomes, compiled = run_on_spark(
-            compiler,
+            command.checked,
             files,
             target,
             shown,
             master=master or "local[*]",
             tie=tie or (),
             named=named,
-            check=compile_all,
+            check=command.compiled,
             order=order,
         )
     if json:
         write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
-        return
-    for name, outcome in outcomes.items():
-        report(outcome, compiled[name], target, name if queries else None)
-        unseen: tuple[str, ...] = ()
-        if outcome.types:
-            unseen = unseen_types(needed_types(compiled[name].compiled), outcome.types)
-            commanded.warn(name, unseen)
-        if not (outcome.counts.rows or unseen or queries) and outcome.events:
-            err.print(WHY, style="dim", highlight=False, soft_wrap=True)
+    else:
+        command.report(outcomes, compiled, target)
+
+
+@dataclass(frozen=True)
+class _Command:
+    """The queries of a command, with the options that they are compiled with."""
+
+    queries: CommandQueries
+    columns: ColumnOptions
+    language: LanguageOptions
+    flat: bool
+    tie: Sequence[str]
+
+    def compiled(self, schema: pa.Schema | None) -> QuerySet:
+        texts, dialect = self.queries.texts.values(), self.language.dialect
+        typed = any(inputs.is_typed(each, dialect) for each in texts)
+        described = self.columns.described(schema, typed=typed)
+        made = self.queries.compiled(
+            lambda each: inputs.compiled(
+                each,
+                dialect,
+                described,
+                schema,
+                self.language.settings,
+                self.language.limits,
+                for_text(self.language.params, each.text),
+            )
+        )
+        return made.flat(schema) if self.flat and schema is not None else made
+
+    def checked(self, schema: pa.Schema) -> QuerySet:
+        """The queries for events with these columns, after a check of `--tie`; warns of them."""
+        query_set = self.compiled(schema)
+        _check_tie(self.tie, schema)
+        for name, each in query_set.queries.items():
+            self.queries.warn(name, each.warnings)
+        return query_set
+
+    def report(
+        self, outcomes: Mapping[str, Outcome], compiled: QuerySet, target: Target | None
+    ) -> None:
+        for name, outcome in outcomes.items():
+            report(outcome, compiled[name], target, name if self.queries.several else None)
+            unseen: tuple[str, ...] = ()
+            if outcome.types:
+                unseen = unseen_types(needed_types(compiled[name].compiled), outcome.types)
+                self.queries.warn(name, unseen)
+            alone = not (outcome.counts.rows or unseen or self.queries.several)
+            if alone and outcome.events:
+                err.print(WHY, style="dim", highlight=False, soft_wrap=True)
 
 
 def _refuse_beside_pipeline(for_queries: bool, *, json: bool) -> None:

@@ -298,7 +298,7 @@ def _memory(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
 
 
 def _until(plan: Plan) -> str:
-    """When a recognizer forgets a key."""
+    """Until when a recognizer remembers a key, in words."""
     window = plan.query.window
     in_time = isinstance(window, TimeWindow) or (
         isinstance(window, AttributeWindow) and window.attribute == (plan.stream.time,)

@@ -20,8 +20,9 @@ Result = Callable[[Sequence[Kind]], Kind | None]
 
 @dataclass(frozen=True)
 class Function:
-    """`signature` is how it is written, `parameters` the kinds of its arguments; the last
-    `optional` of them may be left out; with `variadic` the last one may repeat."""
+    """A function of conditions. `signature` is how it is written, `parameters` the kinds of its
+    arguments; the last `optional` of them may be left out; with `variadic` the last one may
+    repeat."""
 
     signature: str
     parameters: tuple[Kind, ...]

@@ -144,7 +144,7 @@ def _comparisons(condition: ex.Expression) -> int:
 
 
 def _free(number: int) -> Choice:
-    """A condition that may hold or not."""
+    """The choice for a condition about which nothing is known: it may hold or not."""
     return Choice(2, {number: frozenset({1})})
 
 

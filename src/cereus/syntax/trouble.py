@@ -25,7 +25,7 @@ class Trouble:
 
     @property
     def previous(self) -> str:
-        """The terminal just before the trouble."""
+        """The name of the terminal before the one that does not fit."""
         return plain_terminal(self.before[-1].type) if self.before else ""
 
     @property

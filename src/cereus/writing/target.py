@@ -106,7 +106,7 @@ def check_room(target: Target, inputs: Iterable[str], *, overwrite: bool) -> Non
 
 
 def make_room(target: Target) -> None:
-    """Remove what is there; this was allowed."""
+    """Remove what the target replaces, after `check_room` has allowed it."""
     if target.standard_output or target.remote or not target.path.exists():
         return
     check_replaced(target)

@@ -39,7 +39,7 @@ class Writer(ABC):
 
     @abstractmethod
     def put(self, rows: pa.RecordBatch) -> None:
-        """Rows of the schema."""
+        """Write rows, whose columns are those of the schema."""
 
     def finish(self) -> None:  # noqa: B027
         """Write what is left."""

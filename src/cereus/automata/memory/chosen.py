@@ -83,7 +83,13 @@ class ChosenInSlots(Automaton):
     @property
     def scope(self) -> Slot:
         return Slot(
-            True, self.number, self.inside, self.chooses, rivals=self.rivals, stamp=self.stamp
+            True,
+            self.number,
+            0,
+            self.chooses,
+            rivals=self.rivals,
+            stamp=self.stamp,
+            inside=self.inside,
         )
 
     def initial(self) -> Iterable[State]:

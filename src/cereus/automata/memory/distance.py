@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cereus.automata.construct import Wrapped
+from cereus.automata.construct import Staged, Wrapped
 from cereus.automata.memory.filters import Value
 from cereus.automata.memory.terms import Term, holds, slot
 from cereus.automata.memory.values import flattened, row_of
@@ -29,10 +29,9 @@ NOTHING_YET, REMEMBERED, OVER = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class FirstMarked(Automaton):
+class FirstMarked(Staged):
     """Gives the first marked event one more variable. A state is (whether it has come, a state)."""
 
-    body: Automaton
     variable: str
 
     def initial(self) -> Iterable[State]:
@@ -45,15 +44,6 @@ class FirstMarked(Automaton):
             if marked and not begun:
                 move = move._replace(label=move.label | {self.variable})
             yield move._replace(target=(begun or marked, move.target))
-
-    def accepts(self, state: Any) -> bool:
-        return self.body.accepts(state[1])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
 
 
 # ---------------------------------------------------------------- what is remembered
@@ -81,7 +71,7 @@ class DistanceFilter(Automaton):
 
     @abstractmethod
     def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
-        """The move, if the event is near enough."""
+        """The move with the check that the event is near enough; None if it is known not to be."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +237,7 @@ class Unspaced(Wrapped):
 
 
 @dataclass(frozen=True)
-class InnerEventWindow(Wrapped):
+class InnerEventWindow(Staged):
     """`(φ) WITHIN 5 EVENTS`: a state is (how many positions since the first marked event, a state).
     Positions beyond the window are not counted further."""
 
@@ -264,16 +254,7 @@ class InnerEventWindow(Wrapped):
             if not marked or after <= self.size:
                 yield move._replace(target=(after, move.target))
 
-    def accepts(self, state: Any) -> bool:
-        return self.body.accepts(state[1])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
     def waits(self, state: Any) -> bool:
         """Whether a run can wait: once an event is marked, every event is counted."""
         count, inner = state
         return not count and self.body.waits(inner)
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])

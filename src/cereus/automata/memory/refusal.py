@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 
 class CannotUseSlots(Exception):
-    """Slots cannot decide a condition. The message says why. Values in states can."""
+    """Raised where slots cannot decide a condition; the message says why. States that remember
+    values can."""
 
 
 @contextmanager

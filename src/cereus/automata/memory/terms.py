@@ -55,8 +55,8 @@ class LookedUp(NamedTuple):
 
 
 class Term(NamedTuple):
-    """`op` of `operands`: terms, or for a load a Slot, the number of a column, or a constant. The
-    first operand of a `function` is the LookedUp."""
+    """A computation of the kernel: `op` of `operands`. They are terms, or for a load a Slot, the
+    number of a column, or a constant. The first operand of a `function` is the LookedUp."""
 
     op: str
     operands: tuple[Any, ...]

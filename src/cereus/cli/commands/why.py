@@ -58,7 +58,7 @@ def why(
 
 
 def rows_of(text: str) -> list[int]:
-    """`3,17,20`"""
+    """The numbers of rows in a text: `3,17,20`."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise CereusError(f"--match {text} does not list rows", hint="write --match 3,17,20")

@@ -550,7 +550,7 @@ class TransitionTable:
         choosing = [place for place, slot in enumerate(self.layouts[number]) if slot.chooses]
         for place in choosing:
             slot = self.layouts[number][place]
-            depth = layout.SCOPES - 1 - slot.side
+            depth = layout.SCOPES - 1 - slot.inside
             self.scope[number, depth] = place
             chooser = layout.CHOOSE_STAMPS * slot.number + slot.stamp
             self.chooser[number, depth] = layout.CHOOSE_WAYS * chooser + CHOOSES[slot.chooses]

@@ -89,7 +89,7 @@ def _rows(bindings: Bindings, start: int, length: int) -> Bindings:
 
 
 def _read(expression: ex.Expression, batch: pa.RecordBatch, bindings: Bindings | None) -> Columns:
-    """Every attribute that the expression mentions."""
+    """The columns of all attributes that the expression mentions."""
     columns: dict[ex.Attribute, pa.Array | Vector] = {}
     for attribute in attributes_in(expression):
         variable = attribute.variable

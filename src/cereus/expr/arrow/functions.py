@@ -94,7 +94,7 @@ def _power(base: Any, exponent: Any) -> Any:
 
 
 def _distance(lat1: Any, lon1: Any, lat2: Any, lon2: Any) -> Any:
-    """Haversine."""
+    """Metres between two places on Earth, by the haversine formula."""
     north, east = np.radians(lat2 - lat1), np.radians(lon2 - lon1)
     across = np.cos(np.radians(lat1)) * np.cos(np.radians(lat2))
     half = np.sin(north / 2) ** 2 + across * np.sin(east / 2) ** 2

@@ -59,7 +59,7 @@ def power(base: float, exponent: float) -> float:
 
 
 def distance(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
-    """Haversine."""
+    """Metres between two places on Earth, by the haversine formula."""
     north, east = math.radians(lat2 - lat1), math.radians(lon2 - lon1)
     across = math.cos(math.radians(lat1)) * math.cos(math.radians(lat2))
     half = math.sin(north / 2) ** 2 + across * math.sin(east / 2) ** 2

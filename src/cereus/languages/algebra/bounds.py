@@ -102,12 +102,12 @@ def units(expression: EventExpression, *, values: bool = False) -> tuple[int, in
 
 
 def instance_units(part: Sized, values: bool) -> int:
-    """ω for the instances of one subexpression."""
+    """The memory units that an instance of a subexpression takes (ω in the paper)."""
     return 3 * part.constituents if values else 2
 
 
 def stored_units(part: Sized, values: bool) -> int:
-    """The persistent variables l, r, t and Q of one subexpression."""
+    """The memory units that a subexpression keeps between ticks: its variables l, r, t and Q."""
     match part.node:
         case Conjunction():
             return sum(instance_units(operand, values) for operand in part.operands)

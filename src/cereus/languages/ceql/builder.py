@@ -95,7 +95,7 @@ class Pattern(CeqlBuilder):
         return self._joined(f" :{_gap(gap)} ", other, CeqlLevel.SEQUENCE)
 
     def __or__(self, other: Operand) -> Pattern:
-        """`x OR y`"""
+        """`x OR y`: one of the two."""
         return self._joined(" OR ", other, CeqlLevel.OR)
 
     def __and__(self, other: Operand) -> Pattern:
@@ -107,7 +107,7 @@ class Pattern(CeqlBuilder):
         return self._joined(" ALL ", other, CeqlLevel.AND)
 
     def unless(self, other: Operand) -> Pattern:
-        """`x UNLESS y`"""
+        """`x UNLESS y`: without a match of y since x began."""
         return self._joined(" UNLESS ", other, CeqlLevel.UNLESS)
 
     def without(self, other: Operand) -> Pattern:
@@ -139,7 +139,7 @@ class Pattern(CeqlBuilder):
         return self._after(f"{':' if contiguous else ''}{{{counts}}}{_gap(gap)}")
 
     def optional(self) -> Pattern:
-        """`x?`"""
+        """`x?`: once, or not at all."""
         return self._after("?")
 
     def negated(self) -> Pattern:
@@ -181,7 +181,7 @@ class Pattern(CeqlBuilder):
         return BuiltQuery(self).select(*variables, strategy=strategy)
 
     def count(self) -> BuiltQuery:
-        """`SELECT COUNT(*)`"""
+        """Count the matches without listing them: `SELECT COUNT(*)`."""
         return BuiltQuery(self).count()
 
     def within(self, window: Window) -> BuiltQuery:
@@ -190,15 +190,16 @@ class Pattern(CeqlBuilder):
         return BuiltQuery(self).within(window)
 
     def not_followed_by(self, event: Pattern, within: Length) -> BuiltQuery:
-        """`NOT FOLLOWED BY y WITHIN 5 minutes`"""
+        """Keep the matches after which no y comes for a time: `NOT FOLLOWED BY y WITHIN 5
+        minutes`."""
         return BuiltQuery(self).not_followed_by(event, within)
 
     def by(self, *columns: str) -> BuiltQuery:
-        """`PARTITION BY user`"""
+        """Match each value of these columns on its own: `PARTITION BY user`."""
         return BuiltQuery(self).by(*columns)
 
     def of(self, *streams: str) -> BuiltQuery:
-        """`FROM stream`"""
+        """Read only the events of these streams: `FROM stream`."""
         return BuiltQuery(self).of(*streams)
 
 

@@ -1,4 +1,4 @@
-"""Rewrites clauses that are short for others."""
+"""Replaces AFTER MATCH SKIP PAST LAST EVENT by the clauses that it is short for."""
 
 from __future__ import annotations
 

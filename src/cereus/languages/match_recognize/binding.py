@@ -57,7 +57,7 @@ Leaf = values.At | values.Over | values.Number
 
 @dataclass(frozen=True)
 class BoundFormula:
-    """`expression` reads its leaves as attributes called 0, 1, …"""
+    """An expression over its leaves, which it reads as attributes called 0, 1, …"""
 
     expression: ex.Expression
     leaves: tuple[Leaf, ...]

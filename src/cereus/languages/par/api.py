@@ -91,12 +91,12 @@ def event(type: str | None = None, *, where: str | None = None) -> Program:
 
 
 def repeat(body: Program | str) -> Program:
-    """`repeat body`"""
+    """`repeat body`: begin again whenever the body succeeds."""
     return tree.Repetition(program_of(body))
 
 
 def try_(body: Program | str, *, unless: Program | str) -> Program:
-    """`try body unless …`"""
+    """`try body unless …`: fail if the other program succeeds first."""
     return tree.Preemption(program_of(body), program_of(unless))
 
 

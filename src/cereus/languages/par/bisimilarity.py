@@ -106,7 +106,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`difference` is None when bisimilar, `output_difference` when output equivalent."""
+    """How two programs differ. `difference` is None if they are bisimilar, `output_difference` if
+    they are output equivalent."""
 
     difference: Difference | None
     output_difference: Difference | None

@@ -46,8 +46,8 @@ class LetterTests:
         )
 
     def decide_by_atoms(self, succeed: Letters, fail: Letters) -> Program | None:
-        """`try a | b unless c | d`, if there are such atoms. At an event that satisfies atoms
-        of both, success wins."""
+        """A test by atoms, `try a | b unless c | d`; None if there are no such atoms. At an event
+        that satisfies atoms of both, success wins."""
         wanted = self.cover(succeed, within=succeed)
         if wanted is None or not fail:
             return wanted

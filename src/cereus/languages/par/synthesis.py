@@ -81,7 +81,7 @@ class Synthesis:
         return Repetition(self.program(succeeding_at(machine, 0)))
 
     def stage(self, machine: Machine) -> Program | None:
-        """`x ; y`, where that writes fewer states than a choice does."""
+        """The machine as `x ; y`, if that repeats fewer states than a choice does; else None."""
         first, cost = None, sum(reach(machine, after) for after in next_states(machine))
         for state in np.flatnonzero(~machine.silent).tolist()[1:]:
             until = succeeding_at(machine, state)

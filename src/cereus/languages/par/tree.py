@@ -19,7 +19,8 @@ Rewrite = Callable[["Program"], "Program"]
 
 
 class Completion(IntEnum):
-    """The lattice C = {⊥ < ι < ⊤} of §3: meet is `min`, join is `max`, opposite is `-`."""
+    """How far a program is: it has failed, goes on, or has succeeded. It is the lattice
+    C = {⊥ < ι < ⊤} of §3: meet is `min`, join is `max`, opposite is `-`."""
 
     FAILURE = -1
     INCOMPLETE = 0

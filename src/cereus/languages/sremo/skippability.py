@@ -16,7 +16,7 @@ Places = frozenset[int]
 
 
 class _Tight(Exception):
-    """Raised where places matter."""
+    """Raised where an event that satisfies no test may still matter, by its place."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class DetectorProgram:
 
     @property
     def words(self) -> int:
-        """64-bit words of a mask."""
+        """How many words of 64 bits a mask of the primitives takes."""
         return max(1, -(-len(self.primitives) // 64))
 
     @property

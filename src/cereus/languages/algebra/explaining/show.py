@@ -49,7 +49,7 @@ def _legend(query: AlgebraQuery, places: dict[EventExpression, Addresses]) -> st
 
 
 def _names(places: dict[EventExpression, Addresses]) -> Iterator[str]:
-    """The meaning of the letters in the picture."""
+    """A line for each letter in the picture: what it stands for."""
     kinds = {type(node) for node in places}
     if Conjunction in kinds:
         yield "l, r: the last instances of the left and of the right part"

@@ -114,7 +114,8 @@ def exponential(plan: Plan) -> list[str]:
 
 
 def _chains(plan: Plan, compared: list[Condition]) -> Iterator[str]:
-    """Like `exponential`, for MAX over events that are compared with the one before."""
+    """Warnings where MAX has to follow exponentially many sets of events: those of a repetition
+    are compared with the one before."""
     nodes = [node for node in formula_of(plan).walk() if isinstance(node, cel.Select)]
     if Strategy.MAX not in (plan.query.strategy, *(node.strategy for node in nodes)):
         return

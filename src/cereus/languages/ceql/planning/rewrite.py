@@ -78,7 +78,7 @@ def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:
 
 
 def _unchosen(node: cel.Formula) -> cel.Formula:
-    """A formula that has a match wherever this formula has one."""
+    """The formula without strategies that only choose: it has a match wherever this one has."""
     match node:
         case cel.Select(strategy, body) if strategy in CHOOSING:
             return _unchosen(body)

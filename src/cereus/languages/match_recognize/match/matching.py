@@ -100,7 +100,7 @@ class RowMatches:
 
 @dataclass(frozen=True)
 class Skipping:
-    """AFTER MATCH SKIP for an automaton."""
+    """AFTER MATCH SKIP: where to go on, and the states whose rows are the variable's."""
 
     kind: int
     targets: npt.NDArray[np.uint8]

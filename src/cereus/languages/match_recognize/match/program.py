@@ -50,11 +50,12 @@ class Rounds:
 
 @dataclass(frozen=True)
 class RowAutomaton:
-    """`labels[q]` is the variable of state q, `excluded[q]` whether it stands inside `{- -}`.
+    """The automaton of a row pattern: each state reads one row.
 
+    `labels[q]` is the variable of state q, `excluded[q]` whether it stands inside `{- -}`.
     `begin[0]` lists the first moves at a row inside the partition, `begin[1]` at its first row;
-    `moves[q]` those behind a row that is not the last, and `ends[q]` says whether the match may
-    end behind the last row of the partition. `rounds[q]` is how often a state is read, if that is
+    `moves[q]` those behind a row that is not the last, and `ends[q]` says whether the match may end
+    behind the last row of the partition. `rounds[q]` is how often a state is read, if that is
     counted.
     """
 

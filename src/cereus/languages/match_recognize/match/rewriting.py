@@ -54,11 +54,11 @@ class _Rewriting:
         return BoundFormula(expression, tuple(self.leaves))
 
     def placed(self, leaf: Leaf) -> ex.Expression:
-        """A leaf of the new formula."""
+        """The attribute that stands for a leaf in the new formula, which gets the leaf."""
         return attribute(self.leaves.setdefault(leaf, len(self.leaves)))
 
     def leaf(self, name: str) -> Leaf:
-        """A leaf of the original formula."""
+        """The leaf that an attribute of the original formula stands for."""
         return self.formula.leaves[int(name)]
 
     def replaced(self, node: ex.Expression) -> ex.Expression:

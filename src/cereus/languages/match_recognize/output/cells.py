@@ -136,8 +136,9 @@ class Matched:
 
 @dataclass(frozen=True)
 class Cells:
-    """`match` is -1 for rows of no match; `row` is the matched row's number, -1 where there is
-    none; `position` is the row whose columns are emitted."""
+    """The rows of the output, each with its match. `match` is -1 for rows of no match; `row` is the
+    matched row's number, -1 where there is none; `position` is the row whose columns are
+    emitted."""
 
     match: Ints
     row: Ints

@@ -75,7 +75,7 @@ def check_states(count: int, most: int = MAX_STATES) -> None:
 
 
 class MachineTransition(NamedTuple):
-    """`state` at `symbol` goes to `after`, with `output` and `completion`."""
+    """One transition: from `state` at `symbol` to `after`, with an output and a completion."""
 
     state: str
     symbol: Symbol

@@ -147,7 +147,7 @@ def select(x: Program, y: Program) -> Program:
 
 
 def preempt(x: Program, y: Program) -> Program:
-    """`try x unless silent = x`, `try x unless x = x`."""
+    """`try x unless y`; x itself where y is silent or x, so that it changes nothing."""
     return x if isinstance(y, Silent) or x == y else Preemption(x, y)
 
 

@@ -24,8 +24,9 @@ Table = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """`next_state`, `output` and `completion` are ∂, o and α: one row per state, one column
-    per class. `output` holds indices into `output_sets`, of which 0 is the empty set."""
+    """A finite machine as tables. `next_state`, `output` and `completion` are ∂, o and α: one row
+    per state, one column per class. `output` holds indices into `output_sets`, of which 0 is the
+    empty set."""
 
     atoms: tuple[Atom, ...]
     letters: tuple[int, ...]

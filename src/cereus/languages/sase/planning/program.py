@@ -34,7 +34,7 @@ TYPE = "type"
 
 @dataclass(frozen=True)
 class Block:
-    """One block of a query.
+    """One query block with its plan.
 
     source  the stage whose events it reads; None: the input
     schema  of those events; None: not known yet

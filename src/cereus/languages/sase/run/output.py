@@ -122,7 +122,7 @@ class BlockOutput(Results):
         self.schema = pa.schema([*fields, *self._fields(schema)])
 
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
-        """All columns after the keys."""
+        """The columns of the output that come after the keys."""
         values = [*map(pa.field, self.stage.names, self.block.kinds)]
         if self.result:
             rows = pa.list_(pa.int64())

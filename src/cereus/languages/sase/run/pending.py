@@ -92,7 +92,7 @@ def _measure(frontier: Time, real: bool) -> Time:
 
 
 def first_before(times: Ints, frontier: Time, *, real: bool) -> int | None:
-    """The place of the first time before a frontier."""
+    """The index of the first of these times that is before a frontier; None if there is none."""
     early = np.flatnonzero(times < _measure(frontier, real))
     return int(early[0]) if len(early) else None
 

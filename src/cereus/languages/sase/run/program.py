@@ -40,7 +40,7 @@ from cereus.state import checked
 
 @dataclass
 class BlockRun:
-    """A running block."""
+    """A query block while it runs: what finds its matches, and what makes its output."""
 
     block: Block
     runner: Runner

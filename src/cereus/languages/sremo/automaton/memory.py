@@ -48,8 +48,8 @@ class Guard(ABC):
 
 @dataclass(frozen=True)
 class ValueGuard(Guard):
-    """`condition` on the rows of registers, which `registers` reads; the event becomes the row of
-    `writes`. Only the registers in `live` are kept."""
+    """The guard of a terminal where registers hold rows: a condition on these, which `registers`
+    reads; the event becomes the row of `writes`. Only the registers in `live` are kept."""
 
     registers: RowReader
     condition: Expression | None
@@ -160,8 +160,9 @@ class RegisterFormula(NamedTuple):
 
 @dataclass(frozen=True)
 class SlotGuard(Guard):
-    """`conditions` on the registers, which must all hold; `updates` fill the slots of `writes`. If
-    the conditions may have to fail (`next`), they are one condition."""
+    """The guard of a terminal where registers are slots: conditions on these, which must all hold;
+    `updates` fill the slots of `writes`. If the conditions may have to fail (`next`), they are one
+    condition."""
 
     conditions: tuple[SlotCheck | RegisterFormula, ...]
     writes: str | None

@@ -110,7 +110,7 @@ class Transducer:
         yield from (c for c in seen if c.position == len(string))
 
     def successors(self, now: Configuration, string: Sequence[Event]) -> Iterator[Configuration]:
-        """Def. 23."""
+        """The configurations that one transition leads to (Def. 23)."""
         for move in self.by_source[now.state]:
             if move.condition is None:
                 yield now._replace(state=move.target)
@@ -134,12 +134,12 @@ class Transducer:
         return frozenset(c.marked for c in final if c.last_marked)
 
     def accepts(self, string: Sequence[Event]) -> bool:
-        """S ∈ Lang(T), outputs left aside."""
+        """Whether some run accepts the string, whatever it puts out: S ∈ Lang(T)."""
         return any(c.state in self.final for c in self.runs(string))
 
 
 def _satisfied(condition: Expression, now: Configuration, string: Sequence[Event]) -> bool:
-    """(u, v) ⊨ φ, Def. 13."""
+    """Whether an event and the registers satisfy a condition: (u, v) ⊨ φ, Def. 13."""
     registers = {register: string[position] for register, position in now.valuation}
     known = with_empty(condition, variables(condition) - registers.keys())
     return holds(known, string[now.position], registers)

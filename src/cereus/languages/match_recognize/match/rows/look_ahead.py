@@ -43,7 +43,7 @@ class RowsAhead:
         self.choices[0] = np.where(np.array(automaton.ends, np.bool_), DONE, -1)
 
     def work_out(self, number: int, letter: int) -> None:
-        """Fill in one step."""
+        """Work out `steps[number, letter]`: the set of a row with this letter before such a row."""
         reached = self._before[number] & self.reads[letter]
         self.steps[number, letter] = self._number(reached)
 

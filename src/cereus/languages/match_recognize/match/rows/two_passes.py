@@ -1,4 +1,4 @@
-"""RowLetters → matches, by the two passes of `rows_kernel`."""
+"""Finds matches where conditions read only rows: one pass back over their letters, one forward."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ FROM_THE_START = (codes.AT_FIRST, codes.MATCH_LENGTH)
 
 @dataclass(frozen=True)
 class Alike:
-    """`rows[of[slot]]` has for every row the first one at which the same values are read through a
-    slot; -1 for slots that hold no rows."""
+    """Which rows are alike: `rows[of[slot]]` has for every row the first one at which the same
+    values are read through a slot; -1 for slots that hold no rows."""
 
     of: npt.NDArray[np.int32]
     rows: npt.NDArray[np.int32]

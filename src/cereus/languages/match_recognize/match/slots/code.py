@@ -129,7 +129,7 @@ class Code:
         return value
 
     def alike(self, given: list[Loaded]) -> list[Loaded]:
-        """Values of one kind and unit."""
+        """The same values with one kind and unit; NULL fits any, and integers become floats."""
         kinds = {each.kind for each in given} - {Kind.NULL}
         if Kind.FLOAT in kinds:
             return [

@@ -32,7 +32,9 @@ class Percentile:
 
 @dataclass(frozen=True)
 class Percentiles:
-    """`parts[n]` is the column, the numerator and the denominator of percentile n, and `of[n]` its
+    """The percentiles that conditions read, and the wavelet matrices of their columns.
+
+    `parts[n]` is the column, the numerator and the denominator of percentile n, and `of[n]` its
     matrix: `before[m, row]` values stand before a row, `zeros[m, level, place]` of those before a
     place have a 0, and the first `sizes[m]` of `values[m]` are all that there are, in order."""
 

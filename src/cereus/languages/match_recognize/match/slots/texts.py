@@ -176,7 +176,7 @@ def text_steps(test: TextTest, texts: Sequence[str | None]) -> TextSteps:
 
 
 def _added(test: TextTest, begin: Places, state: State, text: str | None) -> State:
-    """The state after one more value."""
+    """Where a text may be in the pattern after one more of its values."""
     has_text, places = state or (False, begin)
     if text is None:
         return state or (False, begin)

@@ -160,7 +160,7 @@ def _waits(tables: SlotTables, blocks: RowBlocks) -> list[tuple[int, int]]:
 
 
 class _Maker:
-    """Makes lines over rows."""
+    """Makes the lines of conditions over the rows of a table."""
 
     def __init__(self, tables: SlotTables, rows: RowTables, bounds: Ints) -> None:
         self.tables, self.rows, self.bounds = tables, rows, bounds

@@ -18,7 +18,9 @@ Ints = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class SlotKinds:
-    """`kinds[label, slot]` is the update that a row of a variable makes, -1 if none; `columns` what
+    """What the rows of each variable do to each slot.
+
+    `kinds[label, slot]` is the update that a row of a variable makes, -1 if none; `columns` what
     it reads, `counts` the slot that counts its values, `places` the place among those of a group
     (of those that hold rows or labels). The same for slots that hold floats. Two variables `agree`
     if what both update they update alike."""
