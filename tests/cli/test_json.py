@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from .conftest import Run
 
 Write = Callable[..., Path]
@@ -99,3 +102,15 @@ def test_an_error_of_a_run_is_an_object(cli: Run, write: Write) -> None:
     assert failed["error"]["kind"] == "DataError"
     both = objects(cli("run", QUERY, write(), "--json", "-o", "-"), code=1)
     assert "cannot both be written" in both["error"]["message"]
+
+
+def test_status_without_a_pipeline_is_an_object_too(cli: Run) -> None:
+    Path("live.toml").write_text('mode = "live"\ncheckpoint = "c"\n')
+    failed = objects(cli("status", "live.toml", "--json"), code=1)
+    assert not failed["ok"] and "no live pipeline has run" in failed["error"]["message"]
+
+
+def test_bytes_are_written_as_base64(cli: Run) -> None:
+    pq.write_table(pa.table({"type": ["A"], "x": [b"\xff\x00"]}), "b.parquet")
+    cli("run", "SELECT a WHERE A AS a", "b.parquet", "-o", "m.json")
+    assert json.loads(Path("m.json").read_text())["a"][0]["x"] == "/wA="

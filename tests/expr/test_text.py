@@ -273,7 +273,7 @@ hint: write IS NOT NULL""",
 this integer does not fit in 64 bits
 1 | a = 99999999999999999999
         ^^^^^^^^^^^^^^^^^^^^
-hint: write a double, 1e20, which has 16 digits; to compare every digit, read the column as text, and compare it with a text: '99999999999999999999'""",
+hint: write a double, 1e20 (16 digits), or read the column as text: '99999999999999999999'""",
     "a = 1e999": """\
 this number is too large for a double
 1 | a = 1e999

@@ -273,7 +273,8 @@ Nasty = Callable[[Path], tuple[Files, Rows]]
 NASTY: tuple[Nasty, ...] = (
     reordered, header_only, header_only_beside_others, partitions, parquet_partitions,
     decimal_late, decimal_in_another_file,
-    whole_numbers_beyond_64_bits, decimals_of_json, parquet_of_different_types, text_times, nanoseconds,
+    whole_numbers_beyond_64_bits, decimals_of_json,
+    parquet_of_different_types, text_times, nanoseconds,
     kinds_of_text, described, decimal_comma, as_text, tabs, multiline, compressed,
     compressed_json, pattern,
     arrow_files, orc_files, with_a_byte_order_mark,

@@ -78,8 +78,7 @@ def number(token: str, span: Span) -> int | float:
         raise QuerySyntaxError(
             "this integer does not fit in 64 bits",
             span=span,
-            hint=f"write a double, 1e20, which has 16 digits; to compare every digit, read the "
-            f"column as text, and compare it with a text: '{token[:40]}'",
+            hint=f"write a double, 1e20 (16 digits), or read the column as text: '{token[:40]}'",
         )
     value = float(token)
     if value == float("inf"):

@@ -203,8 +203,7 @@ def _integer(name: str, value: int) -> int:
     shown = str(value) if abs(value) < 10**40 else "…"  # thousands of digits are not written
     raise CereusError(
         f"the parameter :{name} does not fit in 64 bits",
-        hint=f"give a double, float({shown}), which has 16 digits; to compare every digit, read the "
-        f"column as text, and give a text: '{shown}'",
+        hint=f"give a double, float({shown}) (16 digits), or read the column as text: '{shown}'",
     )
 
 

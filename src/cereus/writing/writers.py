@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -254,4 +255,6 @@ def as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()  # as Spark writes them
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from cereus.cli.as_json import errors_as_json, write_json
 from cereus.cli.pipeline import live_table
 from cereus.cli.view import out
 from cereus.errors import CereusError
@@ -34,9 +34,10 @@ def status(
     The exit code is 0 if it runs or was stopped, and 2 if it failed or has disappeared."""
     from cereus.spark.pipeline.run.status import read_status
 
-    current = read_status(_checkpoint(pipeline))
+    with errors_as_json(as_json):
+        current = read_status(_checkpoint(pipeline))
     if as_json:
-        typer.echo(json.dumps(asdict(current), indent=2))
+        write_json(ok=True, **asdict(current))
     else:
         line = Text(current.state, STYLES[current.state])
         line.append(f": {MEANINGS[current.state].format(**asdict(current))}", "default")
