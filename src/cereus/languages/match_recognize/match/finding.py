@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+import numpy as np
 import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.letters import letters, row_conditions
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.letters import RowLetters, letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
+    Ints,
     RowMatches,
     joined,
     skipping,
@@ -104,10 +107,7 @@ class Finder:
     def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
         """The matches, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
-        self.costs.kept += len(rows)
-        self.costs.tests += len(self.row_conditions.truths) * len(rows)
-        read = letters(bound, rows, self.row_conditions)
-        masks = state_masks(automaton, bound.clause.variables(), read)
+        read, masks = self._letters(rows)
         times, length = window(bound, rows, self.unit)
         if self.path is Path.ROWS and streams is None:
             yield from self.passes.chunks(masks, read.numbers, rows.bounds, times, length)
@@ -129,3 +129,22 @@ class Finder:
         finally:
             self.costs.steps += searcher.tried
             self.costs.nodes += searcher.kept
+
+    def taken(self, rows: SortedRows, variable: str | None) -> tuple[int, Ints] | None:
+        """How many matches have rows, and where the rows are that they map to a variable; for None,
+        the last row of each. Is None where only the matches tell."""
+        clause = self.bound.clause
+        if self.path is not Path.ROWS or self.skip.kind != codes.NEXT_ROW or clause.within:
+            return None
+        read, masks = self._letters(rows)
+        chosen = np.array([label == variable for label in (*self.automaton.labels, "")], np.uint8)
+        return self.passes.taken(
+            masks, read.numbers, rows.bounds, None if variable is None else chosen
+        )
+
+    def _letters(self, rows: SortedRows) -> tuple[RowLetters, list[int]]:
+        """The letters of rows, and for each letter the states that can read a row of it."""
+        self.costs.kept += len(rows)
+        self.costs.tests += len(self.row_conditions.truths) * len(rows)
+        read = letters(self.bound, rows, self.row_conditions)
+        return read, state_masks(self.automaton, self.bound.clause.variables(), read)

@@ -26,6 +26,8 @@ from cereus.languages.match_recognize.match.rows import rows_kernel as kernel
 from cereus.languages.match_recognize.match.rows.bits import SetBits
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
 
+BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+"""The marks of a row: one for each state."""
 MOST_NUMBERS = 1 << 30
 """The most numbers, rows of a partition times states, where sets are not numbered: 4 GB."""
 FEW_SETS, ROWS_PER_SET = 500, 500
@@ -64,6 +66,34 @@ class TwoPasses:
         finally:
             self.costs.steps += int(output.progress[codes.READ])
         yield output.matches()
+
+    def taken(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        chosen: npt.NDArray[np.uint8] | None,
+    ) -> tuple[int, Ints] | None:
+        """How many matches have rows if every row may begin one, and which rows they take in the
+        states `chosen`; for None, the last row of each. None if that would take too many sets."""
+        if len(self.automaton) > len(BITS):
+            return None
+        ahead = self._sets_ahead(masks)
+        sets = empty(len(letters), np.int32)
+        progress = np.zeros(codes.PROGRESS, np.int64)
+        try:
+            while kernel.look_ahead(letters, bounds, ahead.steps, sets, progress) != codes.FINISHED:
+                _work_out(ahead, progress, FEW_SETS)
+        except TooManySets:
+            return None
+        met, marks = np.zeros(len(letters), np.uint64), np.zeros(len(letters), np.uint8)
+        states = np.zeros(len(self.automaton) + 1, np.uint8) if chosen is None else chosen
+        tables = ahead.choices, ahead.begins
+        count = kernel.take_rows(
+            bounds, sets, *tables, states, chosen is None, BITS, met, marks, progress
+        )
+        self.costs.steps += len(letters) + int(progress[codes.READ])
+        return count, np.flatnonzero(marks)
 
     def _without_window(
         self,
@@ -126,10 +156,7 @@ class TwoPasses:
     ) -> Generator[RowMatches, None, bool]:
         """Find matches by sets; False if there are too many sets for the partition at hand."""
         skip = self.skip
-        key = tuple(masks)
-        ahead = self._ahead.get(key)
-        if ahead is None:
-            ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
+        ahead = self._sets_ahead(masks)
         sets = empty(output.largest + 1, np.int32)
         while True:
             result = kernel.find(
@@ -150,11 +177,8 @@ class TwoPasses:
                 return True
             if result == codes.UNKNOWN_SET:
                 try:
-                    if len(ahead.sets) > FEW_SETS + output.progress[codes.READ] // ROWS_PER_SET:
-                        raise TooManySets
-                    ahead.work_out(
-                        int(output.progress[codes.SET]), int(output.progress[codes.CULPRIT])
-                    )
+                    progress = output.progress
+                    _work_out(ahead, progress, FEW_SETS + progress[codes.READ] // ROWS_PER_SET)
                 except TooManySets:
                     output.progress[codes.ROW] = -1
                     return False
@@ -162,6 +186,12 @@ class TwoPasses:
                 yield output.matches()
                 output.empty()
             refuse_skip(result, skip.variable)
+
+    def _sets_ahead(self, masks: list[int]) -> RowsAhead:
+        key = tuple(masks)
+        if key not in self._ahead:
+            self._ahead[key] = RowsAhead(self.automaton, masks)
+        return self._ahead[key]
 
     def _by_states(
         self,
@@ -207,3 +237,10 @@ class TwoPasses:
                 yield output.matches()
                 output.empty()
             refuse_skip(result, skip.variable)
+
+
+def _work_out(ahead: RowsAhead, progress: Ints, most: int) -> None:
+    """Fill in the step that was met, if there are at most so many sets."""
+    if len(ahead.sets) > most:
+        raise TooManySets
+    ahead.work_out(int(progress[codes.SET]), int(progress[codes.CULPRIT]))
