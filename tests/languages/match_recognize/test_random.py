@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cereus.errors import DataError
+from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import bound
 from cereus.languages.match_recognize.match import (
     finding,
@@ -231,6 +234,47 @@ def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Tab
             by_states = None
     assert by_states == by_sets
     assert two_passes.MOST_NUMBERS
+
+
+@settings(SETTINGS, max_examples=volume(25, 400))
+@given(text=clauses(OF_ROW, within=False), table=tables(most=12), data=st.data())
+def test_rows_that_are_taken_are_those_of_the_matches(
+    text: str, table: pa.Table, data: st.DataObject
+) -> None:
+    """Without writing down a match: rows that several matches read in one state are read once."""
+    clause = replace(parse(text), skip=tree.Skip(tree.SkipTo.NEXT_ROW))
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    finder = finding.Finder(over, states, finding.Path.ROWS, Limits())
+    variable = data.draw(st.sampled_from([None, *clause.variables()]))
+    for piece in sorting.SortedRows(table, over.partition, over.order).pieces():
+        matches = finder.matches(piece)
+        known = finder.taken(piece, variable)
+        assert known is not None
+        labels = [finder.automaton.labels[state] for state in matches.states]
+        places = [p for m in range(len(matches)) for p in range(matches.starts[m], matches.ends[m])]
+        if variable is None:
+            rows = {int(end) - 1 for end in matches.ends[matches.ends > matches.starts]}
+        else:
+            rows = {p for p, label in zip(places, labels, strict=True) if label == variable}
+        assert known[0] == np.count_nonzero(matches.ends > matches.starts)
+        assert set(known[1].tolist()) == rows, text
+
+
+def test_rows_that_are_taken_are_read_once_in_each_state() -> None:
+    """However long the matches are: here each goes to the end."""
+    rows = 1_000
+    table = pa.table({"i": range(rows), "x": [0] * rows})
+    clause = parse(
+        """MATCH_RECOGNIZE (ORDER BY i MEASURES 1 AS n AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (s a+) DEFINE a AS x = 0)"""
+    )
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    finder = finding.Finder(over, states, finding.Path.ROWS, Limits())
+    (piece,) = sorting.SortedRows(table, over.partition, over.order).pieces()
+    known = finder.taken(piece, "A")
+    assert known is not None and known[0] == rows - 1
+    assert known[1].tolist() == list(range(1, rows))
+    assert finder.costs.steps < 6 * rows
 
 
 class Pressed(Exception):

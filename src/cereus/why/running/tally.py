@@ -135,10 +135,10 @@ def _taken(run: Run, taken: Iterator[tuple[int, Rows]]) -> Tally:
     """The tally of matches that are not results."""
     ends, total, results = list[Rows](), 0, _Results(run, taken)
     for count, rows in results:
-        total += count
-        ends.append(rows)
         if total >= MOST_LISTED:
             return results.tally(total, ends, all_listed=False)
+        total += count
+        ends.append(rows)
     return results.tally(total, ends)
 
 

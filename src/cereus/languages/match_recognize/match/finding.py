@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+import numpy as np
 import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import letters, row_conditions
 from cereus.languages.match_recognize.match.matching import (
+    Ints,
     RowMatches,
     joined,
     skipping,
@@ -101,8 +104,6 @@ class Finder:
 
     def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[RowMatches]:
         """The matches, some at a time: their arrays are used again for the next ones."""
-        self.costs.kept += len(rows)
-        self.costs.tests += len(self.row_conditions.truths) * len(rows)
         searched = self.searched(rows)
         if self.path is Path.ROWS and streams is None:
             yield from self.passes.chunks(searched)
@@ -123,8 +124,19 @@ class Finder:
             self.costs.steps += searcher.tried
             self.costs.nodes += searcher.kept
 
+    def taken(self, rows: SortedRows, variable: str | None) -> tuple[int, Ints] | None:
+        """How many matches have rows, and where the rows are that they map to a variable; for None,
+        the last row of each. Is None where only the matches tell."""
+        within = self.bound.clause.within
+        if self.path is not Path.ROWS or self.skip.kind != codes.NEXT_ROW or within is not None:
+            return None
+        chosen = np.array([label == variable for label in (*self.automaton.labels, "")], np.uint8)
+        return self.passes.taken(self.searched(rows), None if variable is None else chosen)
+
     def searched(self, rows: SortedRows) -> Searched:
         """The rows with their letters and times."""
+        self.costs.kept += len(rows)
+        self.costs.tests += len(self.row_conditions.truths) * len(rows)
         read = letters(self.bound, rows, self.row_conditions)
         times, length = window(self.bound, rows, self.unit)
         return Searched(self.bound, self.automaton, rows, read, self.skip, times, length)

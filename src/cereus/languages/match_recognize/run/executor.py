@@ -152,6 +152,10 @@ class RecognizingExecutor(Executor):
     def taken(self, column: str | None) -> Iterator[tuple[int, Ints]]:
         for piece in self._sorted_pieces():
             rows = piece.column(ROW).to_numpy()
+            known = self.finder.taken(piece, column)
+            if known is not None:
+                yield known[0], rows[known[1]]
+                continue
             for matches in self.finder.chunks(piece):
                 yield self._rows_taken(column, piece, matches, rows)
 

@@ -376,6 +376,55 @@ def look_ahead(
         return codes.FINISHED
 
 
+@cython.ccall
+def take_rows(
+    bounds: cython.const[cython.longlong][::1],
+    sets: cython.const[cython.int][::1],
+    choices: cython.const[cython.int][:, ::1],
+    begins: cython.const[cython.int][:, ::1],
+    chosen: cython.const[cython.uchar][::1],
+    last: cython.bint,
+    bits: cython.const[cython.ulonglong][::1],
+    met: cython.ulonglong[::1],
+    taken: cython.uchar[::1],
+    progress: cython.longlong[::1],
+) -> cython.Py_ssize_t:
+    """Mark the rows that the matches of all starts take in a chosen state, or the `last` row of
+    each; returns how many matches have rows. `sets` are those of `look_ahead`.
+
+    `met[row]` are the `bits` of states in which a match has read the row. From there on all matches
+    are the same, so each row is read once in each state, however many matches it has.
+    """
+    cython.declare(part=cython.Py_ssize_t, row=cython.Py_ssize_t, at=cython.Py_ssize_t)
+    cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, q=cython.int)
+    count: cython.Py_ssize_t = 0
+    read: cython.Py_ssize_t = 0
+    look_at: cython.Py_ssize_t = codes.LOOK_EVERY
+    with cython.nogil:
+        for part in range(bounds.shape[0] - 1):
+            low = bounds[part]
+            high = bounds[part + 1]
+            for row in range(low, high):
+                q = begins[sets[row], 1 if row == low else 0]
+                count += q >= 0
+                at = row
+                while q >= 0:
+                    if met[at] & bits[q]:
+                        break
+                    met[at] |= bits[q]
+                    taken[at] |= chosen[q]
+                    at += 1
+                    q = choices[sets[at] if at < high else 0, q]
+                    if q < 0:
+                        taken[at - 1] |= last
+                read += 1 + at - row
+                if read >= look_at:
+                    look_at = read + codes.LOOK_EVERY
+                    interrupted()
+        progress[codes.READ] = read
+        return count
+
+
 def latest_rows(
     letters: cython.const[cython.ushort][::1],
     bounds: cython.const[cython.longlong][::1],

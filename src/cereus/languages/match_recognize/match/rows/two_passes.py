@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from cereus.engine.costs import Costs
 from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.matching import (
+    Ints,
     MatchOutput,
     Moves,
     RowMatches,
@@ -24,6 +26,8 @@ from cereus.languages.match_recognize.match.rows.bits import SetBits
 from cereus.languages.match_recognize.match.rows.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.searched import Searched
 
+BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+"""The marks of a row: one for each state."""
 MOST_NUMBERS = 1 << 30
 """The most numbers, rows of a partition times states, where sets are not numbered: 4 GB."""
 FEW_SETS, ROWS_PER_SET = 500, 500
@@ -51,6 +55,31 @@ class TwoPasses:
         finally:
             self.costs.steps += int(output.progress[codes.READ])
         yield output.matches()
+
+    def taken(
+        self, searched: Searched, chosen: npt.NDArray[np.uint8] | None
+    ) -> tuple[int, Ints] | None:
+        """How many matches have rows if every row may begin one, and which rows they take in the
+        states `chosen`; for None, the last row of each. None if that would take too many sets."""
+        if len(self.automaton) > len(BITS):
+            return None
+        letters, bounds = searched.letters.numbers, searched.rows.bounds
+        ahead = self._sets_ahead(searched)
+        sets = empty(len(letters), np.int32)
+        progress = np.zeros(codes.PROGRESS, np.int64)
+        try:
+            while kernel.look_ahead(letters, bounds, ahead.steps, sets, progress) != codes.FINISHED:
+                _work_out(ahead, progress, FEW_SETS)
+        except TooManySets:
+            return None
+        met, marks = np.zeros(len(letters), np.uint64), np.zeros(len(letters), np.uint8)
+        states = np.zeros(len(self.automaton) + 1, np.uint8) if chosen is None else chosen
+        tables = ahead.choices, ahead.begins
+        count = kernel.take_rows(
+            bounds, sets, *tables, states, chosen is None, BITS, met, marks, progress
+        )
+        self.costs.steps += len(letters) + int(progress[codes.READ])
+        return count, np.flatnonzero(marks)
 
     def _without_window(
         self, searched: Searched, output: MatchOutput
@@ -109,10 +138,7 @@ class TwoPasses:
         self, searched: Searched, output: MatchOutput
     ) -> Generator[RowMatches, None, bool]:
         """Find matches by sets; False if there are too many sets for the partition at hand."""
-        key = tuple(searched.masks)
-        ahead = self._ahead.get(key)
-        if ahead is None:
-            ahead = self._ahead[key] = RowsAhead(self.automaton, searched.masks)
+        ahead = self._sets_ahead(searched)
         sets = empty(output.largest + 1, np.int32)
 
         def find() -> int:
@@ -133,9 +159,8 @@ class TwoPasses:
                 )
                 if result != codes.UNKNOWN_SET:
                     return result
-                if len(ahead.sets) > FEW_SETS + output.progress[codes.READ] // ROWS_PER_SET:
-                    raise TooManySets
-                ahead.work_out(int(output.progress[codes.SET]), int(output.progress[codes.CULPRIT]))
+                progress = output.progress
+                _work_out(ahead, progress, FEW_SETS + progress[codes.READ] // ROWS_PER_SET)
 
         try:
             yield from self._emptied(output, find)
@@ -143,6 +168,12 @@ class TwoPasses:
             output.progress[codes.ROW] = -1
             return False
         return True
+
+    def _sets_ahead(self, searched: Searched) -> RowsAhead:
+        key = tuple(searched.masks)
+        if key not in self._ahead:
+            self._ahead[key] = RowsAhead(self.automaton, searched.masks)
+        return self._ahead[key]
 
     def _by_states(self, searched: Searched, output: MatchOutput) -> Iterator[RowMatches]:
         size, largest = len(self.automaton), output.largest
@@ -177,3 +208,10 @@ class TwoPasses:
                 output.states,
             ),
         )
+
+
+def _work_out(ahead: RowsAhead, progress: Ints, most: int) -> None:
+    """Fill in the step that was met, if there are at most so many sets."""
+    if len(ahead.sets) > most:
+        raise TooManySets
+    ahead.work_out(int(progress[codes.SET]), int(progress[codes.CULPRIT]))
