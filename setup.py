@@ -123,7 +123,9 @@ def declare_constants(module: str) -> None:
     ]
     path = BUILD / f"{module.replace('.', '/')}.pxd"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([*lines, ""]))
+    text = "\n".join([*lines, ""])
+    if not path.exists() or path.read_text() != text:  # a newer file compiles what reads it again
+        path.write_text(text)
 
 
 def extension(name: str, path: str) -> Extension:

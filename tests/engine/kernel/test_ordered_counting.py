@@ -146,3 +146,36 @@ def test_a_limit_of_steps_holds_however_the_stream_is_cut(
     with pytest.raises(cereus.errors.LimitError, match="more than 40 steps"):
         for begin in range(0, table.num_rows, size):
             list(recognizer.push(table.slice(begin, size)))
+
+
+@pytest.mark.parametrize(("nodes", "by_leaves"), [(200_000_000, True), (1_500, False)])
+def test_leaves_take_only_what_the_limit_of_nodes_allows(nodes: int, by_leaves: bool) -> None:
+    """1,500 leaves take the place of 3,500 nodes; up to 500 matches wait."""
+    draw = Random(1)
+    size = 3_000
+    table = pa.table(
+        {
+            "type": draw.choices("AB", k=size),
+            "x": [draw.randrange(1 << 20) for _ in range(size)],
+            "t": range(size),
+        }
+    )
+    query = cereus.compile(
+        "SELECT COUNT(*) WHERE A AS a ; B AS b FILTER a.x < b.x WITHIN 1000 [t]",
+        stream=STREAM,
+        limits=cereus.Limits(nodes=nodes),
+    )
+    assert (query.run(table, threads=1).costs.steps < 30 * size) == by_leaves
+
+
+def test_counts_are_nodes_of_the_limit() -> None:
+    """3,000 counts of two values were some nodes, however long the window."""
+    size = 6_000
+    query = cereus.compile(
+        "SELECT COUNT(*) WHERE A AS a ; B AS b FILTER a.x != b.x WITHIN 1000000 EVENTS",
+        stream=STREAM,
+        limits=cereus.Limits(nodes=1_000),
+    )
+    table = pa.table({"type": ["A"] * size, "x": [0, 1] * (size // 2), "t": range(size)})
+    with pytest.raises(cereus.errors.LimitError, match="nodes"):
+        query.run(table, threads=1)

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.engine import COMPILED
+from cereus.engine.executor import PatternExecutor
 from cereus.engine.kernel.counting import CountingKernel
 from cereus.engine.match import counting_runner
 from tests.volume import volume
@@ -67,3 +69,19 @@ def test_a_dag_counts_what_vectors_count(monkeypatch: pytest.MonkeyPatch) -> Non
         with monkeypatch.context() as patched:
             patched.setattr(counting_runner, "SlidingCountingKernel", CountingKernel)
             assert rows(text, table, Random(seed)) == by_dag, (seed, text)
+
+
+@pytest.mark.skipif(not COMPILED, reason="takes minutes uncompiled")
+def test_forms_of_many_bases_do_not_grow_for_as_long_as_others() -> None:
+    """With 190 states a form has 191 numbers: 65,536 of them took 100 MB."""
+    types = [f"T{n}" for n in range(190)]
+    table = pa.table({"type": types * 160, "t": range(len(types) * 160)})
+    pattern = " ; ".join(types)
+    query = cereus.compile(
+        f"SELECT COUNT(*) WHERE {pattern} WITHIN 100000 EVENTS", stream=STREAM, schema=table.schema
+    )
+    executor = query.executor(table.schema)
+    assert isinstance(executor, PatternExecutor)
+    for batch in (*table[:1_000].to_batches(), *table[1_000:].to_batches()):
+        list(executor.push(batch))
+    assert executor.runner.kernel.sweep_count > 0

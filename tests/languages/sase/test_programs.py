@@ -9,8 +9,10 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 import cereus
+from cereus.engine.results import match_chunks
 from cereus.languages.sase.text import parse
 from cereus.reference.sase.evaluate import answers
 from tests.volume import volume
@@ -184,3 +186,29 @@ def test_keys_split_every_query_of_a_text() -> None:
         assert all(keys[match["start"]] == match["g"] for match in got)
         matches += len(got)
     assert matches > 5
+
+
+def test_the_queries_of_a_union_share_the_buffers_for_their_matches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each had buffers of its own: 700 queries took 1.7 GB."""
+    made = []
+
+    class Counted(match_chunks.ChunkBuffer):
+        def __init__(self, *sizes: int, **options: Any) -> None:
+            made.append(sizes)
+            super().__init__(*sizes, **options)
+
+    monkeypatch.setattr(match_chunks, "ChunkBuffer", Counted)
+    text = " UNION ".join(
+        f"PATTERN SEQ(A a, B b) WHERE a.x > {n} WITHIN 5 seconds RETURN a.x" for n in range(-60, 0)
+    )
+    rows = pa.table(
+        {
+            "type": ["A", "B", "A", "B"],
+            "x": [1, 2, 3, 4],
+            "time": pa.array([0, 1, 2, 3], pa.timestamp("s")),
+        }
+    )
+    assert len(cereus.compile(text, dialect="sase", stream=STREAM).run(rows)) == 60 * 2
+    assert len(made) <= 3

@@ -185,7 +185,7 @@ class Kernel(KeyedStepper):
                 self.loaded = True
             if self.used > self.sweep_at or self.sets.used > self.sets.sweep_at:
                 self._sweep_and_count()
-                if self.used + self.sets.used // layout.NODE_WORDS > self.max_nodes:
+                if self._held() > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
                 self._sweep_and_count()  # some may have left the window meanwhile
@@ -211,6 +211,10 @@ class Kernel(KeyedStepper):
         if self.n_carry > self.carry_at:
             self._tidy_carry()
         return layout.FINISHED
+
+    def _held(self) -> cython.longlong:
+        """What is in memory, by its bytes as so many nodes."""
+        return self.used + self.sets.used // layout.NODE_WORDS
 
     def _tidy_carry(self) -> cython.int:
         with cython.gil:

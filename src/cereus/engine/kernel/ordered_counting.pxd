@@ -39,6 +39,7 @@ cdef class OrderedCountingKernel(CountingKernel):
     # the tree: its width and height, the sums of every node, and the matrices that wait there
     cdef int width
     cdef int levels
+    cdef long long words
     cdef double[::1] sums
     cdef unsigned char[::1] waits
     cdef double[:, ::1] products
@@ -59,6 +60,7 @@ cdef class OrderedCountingKernel(CountingKernel):
     cdef int _take_up(self, int key) except? -1 nogil
     cdef int _save(self, int key) except? -1 nogil
     cdef int _step(self, long long e) except? -1 nogil
+    cdef long long _held(self) noexcept nogil
     @cython.final
     cdef int _give_up(self) except? -1 nogil
     @cython.final

@@ -81,6 +81,7 @@ class OrderedCountingKernel(CountingKernel):
         self.spent = self.seen = self.worth_at = 0
         self.renewals = 0
         self.n_states = self.wanted = 0
+        self.words = 0
         self.states = np.zeros(MOST_STATES, np.int32)
         self.range_from = self.range_to = 0
 
@@ -90,6 +91,7 @@ class OrderedCountingKernel(CountingKernel):
 
     def shed(self) -> None:
         self.in_order = False
+        self._forget_leaves()
         CountingKernel.shed(self)
 
     def _take_up(self, key: cython.int) -> cython.int:
@@ -336,6 +338,9 @@ class OrderedCountingKernel(CountingKernel):
                 high = middle
         return low
 
+    def _held(self) -> cython.longlong:
+        return CountingKernel._held(self) + self.words // layout.NODE_WORDS
+
     # ------------------------------------------------------------ sums and matrices
 
     def _sum(self, n: cython.int, g: cython.int) -> cython.double:
@@ -506,6 +511,10 @@ class OrderedCountingKernel(CountingKernel):
         order = np.argsort(leaf_values, kind="stable")
         place_of = np.empty(len(order), np.int32)
         place_of[order] = np.arange(len(order), dtype=np.int32)
+        self.words = _words(len(order), len(in_leaves))
+        if self._held() > self.max_nodes:
+            self.words, self.may_order = 0, False
+            return 0
         self.n_states = len(in_leaves)
         self.states = np.array(in_leaves, np.int32)
         all_starts = np.concatenate([starts[begun], measures])
@@ -601,7 +610,7 @@ class OrderedCountingKernel(CountingKernel):
     def _make_leaves(self, values: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> None:
         """Make a tree of empty leaves."""
         self.n_leaves = len(values)
-        self.levels = max(1, self.n_leaves - 1).bit_length()
+        self.levels = _levels(self.n_leaves)
         self.width = 1 << self.levels
         self.leaf_value, self.leaf_start = values, starts
         self.n_null = self._place(layout.NULL, True)
@@ -630,7 +639,17 @@ class OrderedCountingKernel(CountingKernel):
             while n < self.n_leaves:
                 n = self._put_back_value(g, n)
         self._measure_anew()
+        with cython.gil:
+            self._forget_leaves()
         return 0
+
+    def _forget_leaves(self) -> None:
+        """Let the memory of the tree go."""
+        self.words = 0
+        self.leaf_value = self.leaf_start = np.zeros(0, np.int64)
+        self.place_of = self.queue = np.zeros(0, np.int32)
+        self.sums, self.products = np.zeros(0), np.zeros((0, 0))
+        self.waits = np.zeros(0, np.uint8)
 
     def _put_back_value(self, g: cython.int, n: cython.int) -> cython.int:
         """Make a vector of the counts of all leaves with the value of leaf n. Returns the leaf
@@ -654,6 +673,17 @@ class OrderedCountingKernel(CountingKernel):
                 c = self._new(self.states[g], 0)
             self.root[c] = self._meld(self.root[c], vector)
         return n
+
+
+def _levels(leaves: int) -> int:
+    """The height of the tree above so many leaves."""
+    return max(1, leaves - 1).bit_length()
+
+
+def _words(leaves: int, states: int) -> int:
+    """How many numbers a tree has: per leaf a sum for each state, its value and its start; per
+    node above the sums, a matrix, and whether it waits; and the places of leaves."""
+    return (states * (2 + states) + 1 << _levels(leaves)) + 4 * leaves
 
 
 def _leaves_of(

@@ -56,6 +56,9 @@ SUM = cython.declare(cython.int, 0)
 START = cython.declare(cython.int, 1)
 BASE = cython.declare(cython.int, 2)
 """The kinds of nodes; they stand where a listing kernel has links."""
+MANY_FORMS = cython.declare(cython.longlong, 1 << 22)
+"""With more numbers in forms, vectors are made before there are as many nodes as otherwise: with
+thousands of bases a form has thousands of numbers."""
 NOT_COUNTED = cython.declare(cython.double, float("nan"))
 
 
@@ -164,6 +167,8 @@ class SlidingCountingKernel(CountingKernel):
         if end > self.forms.shape[0]:
             with cython.gil:
                 self.forms = longer(self.forms, 2 * end, 0)
+        if end > MANY_FORMS and n - self.dag > 2 * self.n_bases:
+            self.sweep_at = 0  # before the next event
         t: cython.int
         if self.words > 1:
             if n - self.dag >= self.node_amounts.shape[0]:
@@ -172,6 +177,9 @@ class SlidingCountingKernel(CountingKernel):
             for t in range(self.kinds.shape[0]):
                 self.node_amounts[n - self.dag, t] = NOT_COUNTED
         return n
+
+    def _held(self) -> cython.longlong:
+        return CountingKernel._held(self) + self._form(self.used) // layout.NODE_WORDS
 
     def _copy_form(self, n: cython.int, other: cython.int) -> cython.int:
         """Copy the form of another node to node n."""

@@ -42,7 +42,7 @@ from cereus.engine.match.table import TransitionTable
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.watching import Watcher
 from cereus.engine.memory import NO_INTS
-from cereus.engine.results.match_chunks import BufferPool, MatchChunk
+from cereus.engine.results.match_chunks import BufferPools, MatchChunk
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -74,6 +74,7 @@ class Runner:
     watches_keys any event of a key shows how far the time of the key has come; False if `advance`
                  is called after every batch instead
     reader       makes the reader of the batches
+    buffers      the buffers for matches, of runners that run one after the other
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Runner:
         letters: LetterStrategy | None = None,
         watches_keys: bool = True,
         reader: Callable[..., BatchReader] = BatchReader,
+        buffers: BufferPools | None = None,
     ) -> None:
         self.plan, self.payload, self._new_reader = plan, payload, reader
         self.schema, self.row_numbers = schema, row_numbers
@@ -116,7 +118,7 @@ class Runner:
         # the numbers of sorted rows are not in their order; ordinals always are
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
-        self._buffers = BufferPool(
+        self._buffers = (buffers or BufferPools()).pool(
             chunk_size or CHUNK,
             with_labels=plan.traits.labelled,
             totals=len(plan.totals) if plan.counts_unlisted else None,

@@ -86,6 +86,25 @@ class BufferPool:
             self.grow()
 
 
+class BufferPools:
+    """The pools of runners that run one after the other: those that need the same arrays share
+    them. Hundreds of runners with buffers of their own took gigabytes."""
+
+    def __init__(self) -> None:
+        self._pools: dict[tuple[int, bool, int | None, int], BufferPool] = {}
+
+    def pool(
+        self, matches: int, *, with_labels: bool, totals: int | None = None, most: int = 0
+    ) -> BufferPool:
+        """The pool for buffers of this kind."""
+        kind = matches, with_labels, totals, most
+        if kind not in self._pools:
+            self._pools[kind] = BufferPool(
+                matches, with_labels=with_labels, totals=totals, most=most
+            )
+        return self._pools[kind]
+
+
 @dataclass(frozen=True)
 class MatchChunk:
     """Matches as a kernel wrote them.

@@ -28,7 +28,7 @@ from cereus.engine.match.runner import Runner
 from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.engine.results.aggregates import Ints
-from cereus.engine.results.match_chunks import MatchChunk
+from cereus.engine.results.match_chunks import BufferPools, MatchChunk
 from cereus.engine.results.timeout_rows import TimeoutRows
 from cereus.errors import CereusError, DataError
 from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
@@ -38,10 +38,11 @@ from cereus.limits import Limits
 from cereus.state import checked
 
 
-@dataclass
+@dataclass(eq=False)
 class BlockRun:
-    """A query block while it runs: what finds its matches, and what makes its output."""
+    """A running block, and its number among those of its stage."""
 
+    number: int
     block: Block
     runner: Runner
     output: BlockOutput
@@ -84,6 +85,7 @@ class ProgramExecutor(Executor):
             kind = schema.field(self.stream.time).type
             self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         self.runs: list[list[BlockRun]] = []
+        self._buffers = BufferPools()
         self.pending = [PendingEvents() for _ in plan.stages]
         for stage in plan.stages:
             self.runs.append(self._started(stage, schema, limits))
@@ -111,6 +113,7 @@ class ProgramExecutor(Executor):
                 row_numbers=self.row_numbers if block.source is None else None,
                 cache=self.tables.of(block.plan, limits or Limits()),
                 watches_keys=bool(self.stream.keys),
+                buffers=self._buffers,
             )
             output = BlockOutput(
                 runner,
@@ -127,7 +130,7 @@ class ProgramExecutor(Executor):
             if block.plan.timeouts is not None:
                 partial = Timeouts(runner, block.plan.timeouts, runner_for)
                 timeouts = TimeoutRows(output, partial)
-            runs.append(BlockRun(block, runner, output, timeouts))
+            runs.append(BlockRun(number, block, runner, output, timeouts))
         return runs
 
     # ------------------------------------------------------------ events in, results out
@@ -215,7 +218,7 @@ class ProgramExecutor(Executor):
         return NEVER if late == OVER else frontier - late
 
     def _emitted(self, run: BlockRun, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        self._emitting = self.runs[-1].index(run)
+        self._emitting = run.number
         for batch in made:
             of = run.output.last_constituents
             if self.keep and of is not None and of.events is not None:
