@@ -31,17 +31,17 @@ def _head(
     that no text has, so that its size counts too."""
     value: cython.ulonglong = ~cython.cast(cython.ulonglong, 0)
     k: cython.longlong
-    if not cython.compiled:
-        return int.from_bytes(bytes(data[at : at + min(size, 8)]).ljust(8, b"\xff"), "little")
-    if at + 8 <= data.shape[0]:
-        # strings begin at any address, but a number may be read only at an aligned one
-        memcpy(cython.address(value), cython.address(data[at]), 8)
-        if size < 8:
-            value = value | (~cython.cast(cython.ulonglong, 0) << (8 * size))
+    if cython.compiled:
+        if at + 8 <= data.shape[0]:
+            # strings begin at any address, but a number may be read only at an aligned one
+            memcpy(cython.address(value), cython.address(data[at]), 8)
+            if size < 8:
+                value = value | (~cython.cast(cython.ulonglong, 0) << (8 * size))
+            return value
+        for k in range(min(size, 8)):
+            value = value ^ (cython.cast(cython.ulonglong, data[at + k] ^ 255) << (8 * k))
         return value
-    for k in range(min(size, 8)):
-        value = value ^ (cython.cast(cython.ulonglong, data[at + k] ^ 255) << (8 * k))
-    return value
+    return int.from_bytes(bytes(data[at : at + min(size, 8)]).ljust(8, b"\xff"), "little")
 
 
 @cython.cfunc

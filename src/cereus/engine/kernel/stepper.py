@@ -9,8 +9,9 @@ that do not compare events), and holds all partial matches that agree on both:
 
 A state without slots has at most one configuration. Where no state has slots and every possible
 move is made, the kernel is `plain`, and far less has to be looked at. The configurations of the
-other states are linked per state, and hashed by state and first slot, so that an equality finds the configurations that can satisfy it; where many
-wait for a value above or below theirs, they are put in order as well (`ordered`).
+other states are linked per state, and hashed by state and first slot, so that an equality finds the
+configurations that can satisfy it; where many wait for a value above or below theirs, they are put
+in order as well (`ordered`).
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
 `start` (the measure, time or position, of the latest first event among the matches below), the
@@ -648,7 +649,9 @@ class Stepper:
             c = self.following[c]
         return 0
 
-    def _go(self, c: cython.int, s: cython.int, at: cython.longlong, e: cython.longlong) -> cython.int:
+    def _go(
+        self, c: cython.int, s: cython.int, at: cython.longlong, e: cython.longlong
+    ) -> cython.int:
         """Let one configuration make the moves at `at` in the table."""
         r: cython.int = self.root[c]
         if r and self._start(r) < self.bound and not (self.scoped and self._outlives(c)):
@@ -661,7 +664,6 @@ class Stepper:
         self.steps += 1
         stays: cython.bint = False
         grown: cython.bint = False
-        k: cython.int
         self.answered = -1
         if r or unseen != layout.NONE:
             how: cython.int = self.edges[at + layout.EDGES_STAYS]
@@ -672,7 +674,8 @@ class Stepper:
             if self.growing:  # moves that mark the event come after those that do not
                 move += layout.MOVE_WORDS * (count + 1)
                 onward = -layout.MOVE_WORDS
-            for k in range(count):
+            while count:
+                count -= 1
                 move += onward
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
@@ -711,7 +714,6 @@ class Stepper:
             unseen = layout.NONE
         self.steps += 1
         stays: cython.bint = False
-        k: cython.int
         if r or unseen != layout.NONE:
             how: cython.int = self.edges[at + layout.EDGES_STAYS]
             count: cython.int = self.edges[at + layout.EDGES_COUNT]
@@ -719,7 +721,8 @@ class Stepper:
             if how == layout.STAYS_OR_ENDS and r:
                 self.n_completed += count
             at += layout.EDGES_MOVES
-            for k in range(count):
+            while count:
+                count -= 1
                 self._put_pending(
                     self.edges[at + layout.MOVE_TO], self.edges[at + layout.MOVE_LABEL], r, unseen
                 )
