@@ -23,6 +23,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
     "cereus.engine.ingest.codes",
+    "cereus.engine.ingest.words",
     "cereus.engine.kernel.terms_vm",
     "cereus.engine.kernel.past",
     "cereus.engine.kernel.sets",

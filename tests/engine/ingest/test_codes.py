@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.letters import add_codes
 from cereus.engine.ingest.substreams import ascending
+from cereus.engine.ingest.words import Words
 
 KINDS = [
     pa.string(),
@@ -39,7 +40,7 @@ def coded(values: list[str | None], kind: pa.DataType) -> pa.Array:
     return plain.cast(kind)
 
 
-def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]:
+def string_codes(column: pa.Array, words: Words) -> npt.NDArray[np.uint16]:
     index = np.zeros(len(column), np.uint16)
     add_codes(column, words, index)
     return index
@@ -57,7 +58,7 @@ def test_codes_are_those_of_a_dictionary(
 ) -> None:
     """Also of a slice, whose offsets do not begin at zero."""
     column = coded(values, kind).slice(begin)
-    found = string_codes(column, codes.Words(words))
+    found = string_codes(column, Words(words))
     assert found.tolist() == expected(values[begin:], words)
 
 
@@ -66,35 +67,35 @@ def test_words_that_share_a_prefix_or_a_length(size: int) -> None:
     stem = "x" * size
     words = [stem, stem + "a", stem + "b", stem + "\0", "y" + stem]
     values = [*words, stem + "c", stem[:-1], None]
-    found = string_codes(pa.array(values), codes.Words(words))
+    found = string_codes(pa.array(values), Words(words))
     assert found.tolist() == expected(values, words)
 
 
 def test_the_last_string_of_a_buffer_is_not_read_past_its_end() -> None:
     column = pa.array(["a", "b"])
-    assert string_codes(column, codes.Words(["b"])).tolist() == [0, 1]
+    assert string_codes(column, Words(["b"])).tolist() == [0, 1]
 
 
 def test_nothing_but_empty_strings_and_nulls() -> None:
-    assert string_codes(pa.array(["", "", None]), codes.Words([""])).tolist() == [1, 1, 2]
-    assert string_codes(pa.array([None, None], pa.string()), codes.Words(["a"])).tolist() == [2, 2]
+    assert string_codes(pa.array(["", "", None]), Words([""])).tolist() == [1, 1, 2]
+    assert string_codes(pa.array([None, None], pa.string()), Words(["a"])).tolist() == [2, 2]
 
 
 def test_a_dictionary_as_large_as_its_indices_allow() -> None:
     values = [f"v{i}" for i in range(128)]
     indices = pa.array([0, None, 127], pa.int8())
     column = pa.DictionaryArray.from_arrays(indices, pa.array(values))
-    assert string_codes(column, codes.Words(["v127"])).tolist() == [0, 2, 1]
+    assert string_codes(column, Words(["v127"])).tolist() == [0, 2, 1]
 
 
 def test_a_dictionary_with_a_null_and_a_value_twice() -> None:
     column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", None, "a"]))
-    assert string_codes(column, codes.Words(["a"])).tolist() == [1, 2, 1]
+    assert string_codes(column, Words(["a"])).tolist() == [1, 2, 1]
 
 
 def test_many_words() -> None:
     words = [f"word {i}" for i in range(5000)]
-    found = string_codes(pa.array([*words, "word"]), codes.Words(words))
+    found = string_codes(pa.array([*words, "word"]), Words(words))
     assert found.tolist() == [*range(1, 5001), 0]
 
 
@@ -115,7 +116,7 @@ SPREAD = {
 @pytest.mark.parametrize("name", SPREAD)
 def test_words_that_are_alike_have_buckets_apart(name: str) -> None:
     """Rows with such words do not read one after the other."""
-    assert _longest_run(codes.Words(SPREAD[name]).codes) < 40
+    assert _longest_run(Words(SPREAD[name]).codes) < 40
 
 
 # ---------------------------------------------------------------- classes, groups, positions

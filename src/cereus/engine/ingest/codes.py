@@ -1,13 +1,10 @@
-"""Turns columns into small integers, one pass each: strings to codes, masks to classes, rows to
-groups.
+"""Turns columns into small integers, one pass each: codes to masks, masks to classes, rows to
+groups. `words` has strings.
 
 Pure Python to read, compiled by Cython to run.
 """
 
 from __future__ import annotations
-
-import secrets
-from collections.abc import Sequence
 
 import cython
 import numpy as np
@@ -17,7 +14,6 @@ from cereus.engine.memory import empty, filled
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
-    from cython.cimports.libc.string import memcpy
 else:
     from cereus.engine.kernel import layout
 
@@ -35,176 +31,15 @@ LOW_64 = (1 << 64) - 1
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
-def _prefix(
-    data: cython.const[cython.uchar][::1], at: cython.longlong, size: cython.longlong
-) -> cython.ulonglong:
-    """The first eight bytes of a string (fewer when it is shorter) as one number."""
-    value: cython.ulonglong = 0
-    k: cython.longlong
-    if cython.compiled:
-        if at + 8 <= data.shape[0]:
-            # strings begin at any address, but a number may be read only at an aligned one
-            memcpy(cython.address(value), cython.address(data[at]), 8)
-            if size < 8:
-                value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
-            return value
-        for k in range(min(size, 8)):
-            value = value | (cython.cast(cython.ulonglong, data[at + k]) << (8 * k))
-    else:
-        for k in range(min(size, 8)):
-            value = value | (int(data[at + k]) << (8 * k))
-    return value
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.inline
 def _slot(number: cython.ulonglong) -> cython.ulonglong:
-    """A hash. Numbers that differ only in their high bits need both multiplications: texts that
-    differ in their last letters, and masks that differ in their last tests."""
+    """A hash. Numbers that differ only in their high bits need both multiplications: masks that
+    differ in their last tests."""
     mixed: cython.ulonglong = number
     if not cython.compiled:  # C wraps by itself
         mixed = (int(mixed) * PRIME) & LOW_64
         return (((mixed ^ (mixed >> 32)) * PRIME) & LOW_64) >> 32
     mixed = mixed * PRIME
     return ((mixed ^ (mixed >> 32)) * PRIME) >> 32
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.inline
-def _begun(
-    prefix: cython.ulonglong, size: cython.longlong, salt: cython.ulonglong
-) -> cython.ulonglong:
-    """What a string begins with, and its size, as one number."""
-    if not cython.compiled:
-        return (int(prefix) ^ salt ^ (int(size) << 56)) & LOW_64
-    return prefix ^ salt ^ (cython.cast(cython.ulonglong, size) << 56)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _with_rest(
-    mixed: cython.ulonglong,
-    data: cython.const[cython.uchar][::1],
-    at: cython.longlong,
-    size: cython.longlong,
-) -> cython.ulonglong:
-    """The number of a string with what follows its first eight bytes."""
-    k: cython.longlong = 8
-    while k < size:
-        mixed = mixed ^ (mixed >> 29)
-        mixed = mixed * PRIME if cython.compiled else mixed * PRIME & LOW_64
-        mixed = mixed ^ _prefix(data, at + k, size - k)
-        k += 8
-    return mixed
-
-
-class Words:
-    """A fixed set of strings, each with a code from 1 on; every other string has code 0.
-
-    The hash reads whole strings only if some of them begin alike and are as long, such as
-    "customer-0001" and "customer-0002". Its salt differs from run to run, so nobody can choose
-    strings that collide."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = [word.encode() for word in words]
-        buckets = 16
-        while buckets < 4 * len(self.words):
-            buckets *= 2
-        ends = np.cumsum([0, *map(len, self.words)])
-        # eight spare bytes, so that the first eight of a word can be read in one load
-        self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
-        self.codes = np.zeros(buckets, np.int32)
-        # of the word in each bucket: its first eight bytes, where it begins in `data`, its size
-        self.prefixes = np.zeros(buckets, np.uint64)
-        self.places = np.zeros(buckets, np.int64)
-        self.sizes = np.zeros(buckets, np.int64)
-        self.salt = secrets.randbits(64)
-        self.all_bytes = len({(word[:8], len(word)) for word in self.words}) < len(self.words)
-        for code, word in enumerate(self.words, 1):
-            prefix, place = int.from_bytes(word[:8], "little"), int(ends[code - 1])
-            mixed = _begun(prefix, len(word), self.salt)
-            if self.all_bytes:
-                mixed = _with_rest(mixed, self.data, place, len(word))
-            at = _slot(mixed) % buckets
-            while self.codes[at]:
-                at = (at + 1) % buckets
-            self.codes[at] = code
-            self.prefixes[at], self.places[at], self.sizes[at] = prefix, place, len(word)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _same_rest(
-    data: cython.const[cython.uchar][::1],
-    begin: cython.longlong,
-    words: cython.const[cython.uchar][::1],
-    word: cython.longlong,
-    size: cython.longlong,
-) -> cython.bint:
-    """Whether two strings of one size are the same after their first eight bytes."""
-    k: cython.longlong
-    for k in range(8, size):
-        if data[begin + k] != words[word + k]:
-            return False
-    return True
-
-
-def string_codes(
-    offsets: cython.const[NUMBER][::1],
-    data: cython.const[cython.uchar][::1],
-    words: Words,
-    index: cython.ushort[::1],
-    radix: cython.uint,
-) -> None:
-    """Add the code of every string as the last digit of its number in `index`. The strings are
-    those of an Arrow string array, given by its buffers."""
-    n: cython.longlong = offsets.shape[0] - 1
-    codes: cython.const[cython.int][::1] = words.codes
-    prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
-    places: cython.const[cython.longlong][::1] = words.places
-    sizes: cython.const[cython.longlong][::1] = words.sizes
-    word_data: cython.const[cython.uchar][::1] = words.data
-    last: cython.ulonglong = codes.shape[0] - 1
-    salt: cython.ulonglong = words.salt
-    all_bytes: cython.bint = words.all_bytes
-    i: cython.longlong
-    at: cython.ulonglong
-    with cython.nogil:
-        for i in range(n):
-            begin: cython.longlong = offsets[i]
-            size: cython.longlong = offsets[i + 1] - begin
-            prefix: cython.ulonglong = _prefix(data, begin, size)
-            at = _begun(prefix, size, salt)
-            if all_bytes:
-                at = _with_rest(at, data, begin, size)
-            at = _slot(at) & last
-            while codes[at] and not (
-                prefixes[at] == prefix
-                and sizes[at] == size
-                and (size <= 8 or _same_rest(data, begin, word_data, places[at], size))
-            ):
-                at = (at + 1) & last
-            index[i] = cython.cast(cython.ushort, index[i] * radix + codes[at])
-
-
-def entry_codes(
-    entries: cython.const[cython.ushort][::1],
-    places: cython.const[NUMBER][::1],
-    index: cython.ushort[::1],
-    radix: cython.uint,
-) -> None:
-    """Like `string_codes`, for a dictionary array: given are the codes of its entries, and the
-    entry of each row."""
-    i: cython.longlong
-    with cython.nogil:
-        for i in range(places.shape[0]):
-            index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
 
 
 def repeated(

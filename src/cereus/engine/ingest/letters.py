@@ -23,6 +23,7 @@ import pyarrow as pa
 from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
+from cereus.engine.ingest.words import Words, entry_codes, string_codes
 from cereus.engine.memory import filled, taken
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import mask as condition_mask
@@ -85,7 +86,7 @@ class Letters:
             _Word(range(at, min(at + WORD, len(tests))), tests, conditions, self.columns, schema)
             for at in range(0, len(tests), WORD)
         ]
-        self._words = [codes.Words(column.constants) for column in self.columns]
+        self._words = [Words(column.constants) for column in self.columns]
         tables = [word.table | word.flip for word in self.words]
         self._open = reduce(np.bitwise_or, tables, np.zeros(1, np.uint64))
         """For each combination of codes: the tests that it does not decide."""
@@ -312,7 +313,7 @@ def _nested(part: Any) -> pa.Array:
 # ---------------------------------------------------------------- reading columns
 
 
-def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
+def add_codes(column: pa.Array, words: Words, index: npt.NDArray[np.uint16]) -> None:
     """Add the code of every value of a string column as the last digit of its number in `index`.
     Null has the code after the last word."""
     if not column.null_count:
@@ -325,13 +326,13 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
     index[nulls] = before * radix + (radix - np.uint16(1))
 
 
-def _add_known(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
+def _add_known(column: pa.Array, words: Words, index: npt.NDArray[np.uint16]) -> None:
     """Like `add_codes`, but rows that are null may get any code."""
     radix = len(words.words) + 2
     if pa.types.is_dictionary(column.type):
         entries = np.zeros(max(1, len(column.dictionary)), np.uint16)
         add_codes(column.dictionary, words, entries)
-        codes.entry_codes(entries, places_in_dictionary(column), index, radix)
+        entry_codes(entries, places_in_dictionary(column), index, radix)
         return
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
@@ -344,4 +345,4 @@ def _add_known(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint1
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    codes.string_codes(ends, bytes_, words, index, radix)
+    string_codes(ends, bytes_, words, index, radix)

@@ -203,7 +203,6 @@ class ChoosingKernel(Kernel):
         k: cython.int
         self._push(heap, 0)
         while self.height:
-            self._worked(1)
             n = self.stack_node[self.height - 1]
             if not self._undecided(n):
                 self.height -= 1
@@ -213,6 +212,7 @@ class ChoosingKernel(Kernel):
                 if self._undecided(self.thin[n, k]):
                     self._push(self.thin[n, k], 0)
             if self.height > before:
+                self._worked(1)
                 continue
             self.height -= 1
             if not self.latest:
@@ -231,7 +231,7 @@ class ChoosingKernel(Kernel):
     def _best(self) -> cython.int:
         """The last node of the best match that is accepted at this event; 0 if there is none."""
         best: cython.int = 0
-        c: cython.int = self._next_accepted(layout.NONE)
+        c: cython.int = self.report_next
         while c != layout.NONE:
             r: cython.int = self.root[c]
             self._worked(1)

@@ -119,11 +119,14 @@ cdef class Stepper:
     cdef bint scoped
     cdef bint limited
     cdef bint growing
+    cdef bint plain
 
     @cython.final
     cdef int _look_up(self) except? -1 nogil
     @cython.final
     cdef inline int _worked(self, long long much) except? -1 nogil
+    @cython.final
+    cdef inline int _look_if_due(self) except? -1 nogil
     @cython.final
     cdef int _room_for_configurations(self, int size) except? -1
     @cython.final
@@ -134,13 +137,13 @@ cdef class Stepper:
     @cython.final
     cdef inline int _copied(self, int n) except? -1 nogil
     @cython.final
-    cdef inline int _rank(self, int n) noexcept nogil
+    cdef inline int _rank(self, long long n) noexcept nogil
     @cython.final
-    cdef inline int _label(self, int n) noexcept nogil
+    cdef inline int _label(self, long long n) noexcept nogil
     @cython.final
-    cdef inline long long _start(self, int n) noexcept nogil
+    cdef inline long long _start(self, long long n) noexcept nogil
     @cython.final
-    cdef inline int _link(self, int n) noexcept nogil
+    cdef inline int _link(self, long long n) noexcept nogil
     @cython.final
     cdef inline void _set_children(self, int n, int one, int other) noexcept nogil
     @cython.final
@@ -157,28 +160,32 @@ cdef class Stepper:
     @cython.final
     cdef inline bint _read(self, int s, int letter, long long e) except? -1 nogil
     @cython.final
-    cdef int _read_in_order(self, int s, int at, long long e) except? -1 nogil
+    cdef int _read_in_order(self, int s, long long at, long long e) except? -1 nogil
     @cython.final
-    cdef int _read_best(self, int s, int at, long long e) except? -1 nogil
+    cdef int _read_best(self, int s, long long at, long long e) except? -1 nogil
     cdef long long _rank_of(self, int c) except? -1 nogil
     cdef long long _rank_in_scope(self, int c) noexcept nogil
     cdef bint _ranks(self, int s) noexcept nogil
     @cython.final
-    cdef bint _goes(self, int c, int s, int at, long long e) except? -1 nogil
+    cdef bint _goes(self, int c, int s, long long at, long long e) except? -1 nogil
     @cython.final
     cdef long long _goodness(self, int c) except? -1 nogil
     @cython.final
-    cdef bint _wants_best(self, int s, int at) noexcept nogil
+    cdef bint _wants_best(self, int s, long long at) noexcept nogil
     @cython.final
     cdef int _note_rank(self, int c) except? -1 nogil
     @cython.final
     cdef int _put_in_order(self, int s, int by) except? -1 nogil
     @cython.final
-    cdef bint _has_enough(self, int at) noexcept nogil
+    cdef inline bint _has_enough(self, long long at) noexcept nogil
     @cython.final
-    cdef inline int _go(self, int c, int s, int at, long long e) except? -1 nogil
+    cdef bint _completes_more(self, long long at) noexcept nogil
     @cython.final
-    cdef inline bint _holds(self, int at, int c, long long e) except? -1 nogil
+    cdef inline int _go(self, int c, int s, long long at, long long e) except? -1 nogil
+    @cython.final
+    cdef inline bint _goes_plainly(self, int c, long long at) except? -1 nogil
+    @cython.final
+    cdef inline bint _holds(self, long long at, int c, long long e) except? -1 nogil
     @cython.final
     cdef bint _all_members(self, int op, int slot, int what, int c, long long e) except? -1 nogil
     @cython.final
@@ -186,12 +193,14 @@ cdef class Stepper:
     @cython.final
     cdef int _record(self, int recorded, long long e) except? -1 nogil
     @cython.final
-    cdef inline int _copy(self, int at, int c, long long e, int row) except? -1 nogil
+    cdef inline int _copy(self, long long at, int c, long long e, int row) except? -1 nogil
     cdef int _mark(self, int label, int r, int unseen) except? -1 nogil
     @cython.final
     cdef inline int _send(
         self, int to, int label, int r, int unseen, int c, int copy, long long e
     ) except? -1 nogil
+    @cython.final
+    cdef inline int _put_pending(self, int to, int label, int r, int unseen) except? -1 nogil
     @cython.final
     cdef inline int _settle(self) except? -1 nogil
     cdef int _end(self, int label, int r, int unseen) except? -1 nogil
@@ -229,3 +238,4 @@ cdef class Stepper:
 
 
 cdef int double_nodes(Stepper stepper) except? -1 nogil
+cdef int double_pending(Stepper stepper) except? -1 nogil

@@ -7,9 +7,11 @@ that do not compare events), and holds all partial matches that agree on both:
 * `empty[c]` the partial match that has shown nothing: NONE, UNSTARTED, or the node of the event
   where it began unseen (a variable that is not selected).
 
-A state without slots has at most one configuration. The others are linked per state, and hashed by
-state and first slot, so that an equality finds the configurations that can satisfy it; where many
-wait for a value above or below theirs, they are put in order as well (`ordered`).
+A state without slots has at most one configuration. Where no state has slots and every possible
+move is made, the kernel is `plain`, and far less has to be looked at. The configurations of the
+other states are linked per state, and hashed by state and first slot, so that an equality finds the
+configurations that can satisfy it; where many wait for a value above or below theirs, they are put
+in order as well (`ordered`).
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
 `start` (the measure, time or position, of the latest first event among the matches below), the
@@ -106,6 +108,7 @@ class Stepper:
         self.scoped = options.scoped
         self.limited = False
         self.growing = options.growing
+        self.plain = not (options.slots or options.past or options.scoped or options.growing)
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
@@ -238,12 +241,14 @@ class Stepper:
         n: cython.int = self.used
         if n >= self.wide.shape[0]:
             double_nodes(self)
-        self.wide[n, layout.NODE_EVENT] = ordinal
-        self.wide[n, layout.NODE_START] = start
-        self.thin[n, layout.NODE_LINK] = link
-        self.thin[n, layout.NODE_LEFT] = 0
-        self.thin[n, layout.NODE_RIGHT] = 0
-        self.thin[n, layout.NODE_TAG] = (label << layout.RANK_BITS) + 1
+        at: cython.longlong = layout.NODE_WORDS * cython.cast(cython.longlong, n)
+        self.flat_wide[at + layout.NODE_EVENT] = ordinal
+        self.flat_wide[at + layout.NODE_START] = start
+        at = layout.NODE_INTS * cython.cast(cython.longlong, n)
+        self.flat_thin[at + layout.NODE_LINK] = link
+        self.flat_thin[at + layout.NODE_LEFT] = 0
+        self.flat_thin[at + layout.NODE_RIGHT] = 0
+        self.flat_thin[at + layout.NODE_TAG] = (label << layout.RANK_BITS) + 1
         self.used = n + 1
         return n
 
@@ -272,17 +277,19 @@ class Stepper:
             self.wide[n, layout.NODE_EVENT], self._start(n), self._link(n), self._label(n)
         )
 
-    def _rank(self, n: cython.int) -> cython.int:
-        return 0 if n == 0 else self.thin[n, layout.NODE_TAG] & layout.RANK_MASK
+    def _rank(self, n: cython.longlong) -> cython.int:
+        if n == 0:
+            return 0
+        return self.flat_thin[layout.NODE_INTS * n + layout.NODE_TAG] & layout.RANK_MASK
 
-    def _label(self, n: cython.int) -> cython.int:
-        return self.thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+    def _label(self, n: cython.longlong) -> cython.int:
+        return self.flat_thin[layout.NODE_INTS * n + layout.NODE_TAG] >> layout.RANK_BITS
 
-    def _start(self, n: cython.int) -> cython.longlong:
-        return self.wide[n, layout.NODE_START]
+    def _start(self, n: cython.longlong) -> cython.longlong:
+        return self.flat_wide[layout.NODE_WORDS * n + layout.NODE_START]
 
-    def _link(self, n: cython.int) -> cython.int:
-        return self.thin[n, layout.NODE_LINK]
+    def _link(self, n: cython.longlong) -> cython.int:
+        return self.flat_thin[layout.NODE_INTS * n + layout.NODE_LINK]
 
     def _set_children(self, n: cython.int, one: cython.int, other: cython.int) -> cython.void:
         """Hang two heaps below a node: the one of greater rank to the left (invariant 3)."""
@@ -358,6 +365,10 @@ class Stepper:
     def _worked(self, much: cython.longlong) -> cython.int:
         """So much was done beside steps: it is seen sooner whether the run was interrupted."""
         self.look_at -= much
+        self._look_if_due()
+        return 0
+
+    def _look_if_due(self) -> cython.int:
         if self.steps >= self.look_at:
             self._look_up()
         return 0
@@ -449,7 +460,7 @@ class Stepper:
     def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
         """Let the configurations of state s read an event. Returns whether none of them is left
         there."""
-        at: cython.int = self.head[letter, s]
+        at: cython.longlong = self.head[letter, s]
         c: cython.int = self.first[s]
         after: cython.int
         if at == layout.UNKNOWN:
@@ -473,14 +484,17 @@ class Stepper:
             at = self.head[letter, s]
             if at == layout.STAY:
                 return False
+        if self.plain:
+            return c < 0 or (not self._has_enough(at) and self._goes_plainly(c, at))
         column: cython.int = self.edges[at + layout.EDGES_COLUMN]
         if column < 0 and self.edges[at + layout.EDGES_ORDER] >= 0:
             self._read_in_order(s, at, e)
         elif column < 0:
             c = self.first[s]
-            while c >= 0 and (self.enough < 0 or not self._has_enough(at)):
+            while c >= 0 and not self._has_enough(at):
                 after = self.following[c]
                 self._go(c, s, at, e)
+                self._look_if_due()
                 c = after
         elif self.columns[column, e] != layout.NULL:
             # every move except staying needs the first slot to equal this column
@@ -489,22 +503,25 @@ class Stepper:
                 after = self.chain[c]
                 if self.state_of[c] == s and self.values[c, 0] == self.columns[column, e]:
                     self._go(c, s, at, e)
+                    self._look_if_due()
                 else:
                     self.look_at -= 1
                 c = after
         return self.first[s] < 0
 
-    def _has_enough(self, at: cython.int) -> cython.bint:
+    def _has_enough(self, at: cython.longlong) -> cython.bint:
+        return self.enough >= 0 and self._completes_more(at)
+
+    def _completes_more(self, at: cython.longlong) -> cython.bint:
         """Whether the limit of matches is reached, and the only thing that can happen is that more
         are completed."""
         return (
-            self.enough >= 0
-            and self.n_completed >= self.enough
+            self.n_completed >= self.enough
             and not self.ambiguous
             and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
         )
 
-    def _read_in_order(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+    def _read_in_order(self, s: cython.int, at: cython.longlong, e: cython.longlong) -> cython.int:
         """Read an event where every move except staying needs a slot to be below (or above) a
         column: only such configurations move. If most of them do, looking at all of them is
         quicker."""
@@ -524,6 +541,7 @@ class Stepper:
             c = self.ordered.step()
             while c >= 0 and not self._has_enough(at):
                 self._go(c, s, at, e)
+                self._look_if_due()
                 c = self.ordered.step()
             self.ordered.end()
             return 0
@@ -533,6 +551,7 @@ class Stepper:
         while c >= 0 and not self._has_enough(at):
             after: cython.int = self.following[c]
             self._go(c, s, at, e)
+            self._look_if_due()
             c = after
         looked = self.steps - looked
         moved = 0 if one else self.n_pending + self.n_ended - moved
@@ -541,7 +560,7 @@ class Stepper:
             self._put_in_order(s, by)
         return 0
 
-    def _wants_best(self, s: cython.int, at: cython.int) -> cython.bint:
+    def _wants_best(self, s: cython.int, at: cython.longlong) -> cython.bint:
         """Whether only the best of those that can move is wanted. It is if all moves complete
         matches, or leave the only part that chooses."""
         if self.scoped and self.outer[s] >= 0:
@@ -552,7 +571,7 @@ class Stepper:
         """Whether the configurations of a state inside parts that choose have ranks."""
         return False
 
-    def _read_best(self, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+    def _read_best(self, s: cython.int, at: cython.longlong, e: cython.longlong) -> cython.int:
         """Let the best configuration of a walk that can move do so, and those that are as good."""
         least: cython.longlong = layout.NO_BOUND
         c: cython.int = self.ordered.find_best(s)
@@ -582,7 +601,7 @@ class Stepper:
         return 0
 
     def _goes(
-        self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong
+        self, c: cython.int, s: cython.int, at: cython.longlong, e: cython.longlong
     ) -> cython.bint:
         """Let one configuration make its moves. Returns whether it has made one and its rank is
         known."""
@@ -630,7 +649,9 @@ class Stepper:
             c = self.following[c]
         return 0
 
-    def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+    def _go(
+        self, c: cython.int, s: cython.int, at: cython.longlong, e: cython.longlong
+    ) -> cython.int:
         """Let one configuration make the moves at `at` in the table."""
         r: cython.int = self.root[c]
         if r and self._start(r) < self.bound and not (self.scoped and self._outlives(c)):
@@ -641,23 +662,21 @@ class Stepper:
         if r and self.limited and self.done_at[c] == at and self.done_when[c] == self.losses:
             return 0  # its result would not be needed
         self.steps += 1
-        if self.steps >= self.look_at:
-            self._look_up()
         stays: cython.bint = False
         grown: cython.bint = False
-        k: cython.int
         self.answered = -1
         if r or unseen != layout.NONE:
             how: cython.int = self.edges[at + layout.EDGES_STAYS]
             stays = how != 0
             count: cython.int = self.edges[at + layout.EDGES_COUNT]
             onward: cython.int = layout.MOVE_WORDS
-            begin: cython.int = at + layout.EDGES_MOVES
+            move: cython.longlong = at + layout.EDGES_MOVES - layout.MOVE_WORDS
             if self.growing:  # moves that mark the event come after those that do not
-                begin += layout.MOVE_WORDS * (count - 1)
+                move += layout.MOVE_WORDS * (count + 1)
                 onward = -layout.MOVE_WORDS
-            for k in range(count):
-                move: cython.int = begin + onward * k
+            while count:
+                count -= 1
+                move += onward
                 label: cython.int = self.edges[move + layout.MOVE_LABEL]
                 to: cython.int = self.edges[move + layout.MOVE_TO]
                 checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
@@ -684,11 +703,43 @@ class Stepper:
                 self.losses += 1
         return 0
 
-    def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+    def _goes_plainly(self, c: cython.int, at: cython.longlong) -> cython.bint:
+        """Let the configuration of a state make its moves where the kernel is `plain`. Returns
+        whether it is gone."""
+        r: cython.int = self.root[c]
+        if r and self._start(r) < self.bound:
+            r = 0
+        unseen: cython.int = self.empty[c]
+        if unseen > 0 and self._start(unseen) < self.bound:
+            unseen = layout.NONE
+        self.steps += 1
+        stays: cython.bint = False
+        if r or unseen != layout.NONE:
+            how: cython.int = self.edges[at + layout.EDGES_STAYS]
+            count: cython.int = self.edges[at + layout.EDGES_COUNT]
+            stays = how != 0
+            if how == layout.STAYS_OR_ENDS and r:
+                self.n_completed += count
+            at += layout.EDGES_MOVES
+            while count:
+                count -= 1
+                self._put_pending(
+                    self.edges[at + layout.MOVE_TO], self.edges[at + layout.MOVE_LABEL], r, unseen
+                )
+                self.n_pending += 1
+                at += layout.MOVE_WORDS
+        if stays:
+            self.root[c] = r
+            self.empty[c] = unseen
+            return False
+        self._drop(c)
+        return True
+
+    def _holds(self, at: cython.longlong, c: cython.int, e: cython.longlong) -> cython.bint:
         """Whether all checks of a program hold."""
         k: cython.int
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
-            check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
+            check: cython.longlong = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
             op: cython.int = self.programs[check + layout.CHECK_OP]
             slot: cython.int = self.programs[check + layout.CHECK_SLOT]
             if op >= layout.CHECK_HOLDS:
@@ -785,12 +836,12 @@ class Stepper:
         return 0
 
     def _copy(
-        self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
+        self, at: cython.longlong, c: cython.int, e: cython.longlong, row: cython.int
     ) -> cython.int:
         """Copy the values that a configuration takes along into a pending row."""
         k: cython.int
         for k in range(self.programs[at + layout.PROGRAM_COUNT]):
-            copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
+            copy: cython.longlong = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
             how: cython.int = self.programs[copy + layout.COPY_HOW]
             slot: cython.int = self.programs[copy + layout.COPY_SLOT]
             column: cython.int = self.programs[copy + layout.COPY_COLUMN]
@@ -853,29 +904,32 @@ class Stepper:
     ) -> cython.int:
         """Send what configuration c holds to a state, marking the event as the label says. It
         arrives when all configurations have read the event."""
-        n: cython.int = self.n_pending
-        if n == self.pending.shape[0]:
-            with cython.gil:
-                self.pending = taller(self.pending, 2 * n)
-                self.pending_values = taller(self.pending_values, 2 * n)
-                self.pending_starts = longer(self.pending_starts, 2 * n, 0)
-                self.arrivals = longer(self.arrivals, 2 * n, 0)
-        self.pending[n, layout.PENDING_STATE] = to
-        self.pending[n, layout.PENDING_LABEL] = label
-        self.pending[n, layout.PENDING_ROOT] = r
-        self.pending[n, layout.PENDING_EMPTY] = unseen
-        self.pending_starts[n] = self._start(r)
-        if unseen == layout.UNSTARTED and label != layout.UNMARKED:
-            self.pending_starts[n] = self.measures[e]
-        elif unseen > 0 and r == 0:
-            self.pending_starts[n] = self._start(unseen)
-        self.arrivals[n] = n
+        n: cython.int = self._put_pending(to, label, r, unseen)
         if copy >= 0:
             self._copy(copy, c, e, n)
         if self.scoped and self._note_scope(n, c):
             return 0  # a better one is pending
         self.n_pending = n + 1
         return 0
+
+    def _put_pending(
+        self, to: cython.int, label: cython.int, r: cython.int, unseen: cython.int
+    ) -> cython.int:
+        """Write the row after the last pending one, without values. Returns its number."""
+        n: cython.int = self.n_pending
+        if n == self.pending.shape[0]:
+            double_pending(self)
+        self.pending[n, layout.PENDING_STATE] = to
+        self.pending[n, layout.PENDING_LABEL] = label
+        self.pending[n, layout.PENDING_ROOT] = r
+        self.pending[n, layout.PENDING_EMPTY] = unseen
+        self.pending_starts[n] = self._start(r)
+        if unseen == layout.UNSTARTED and label != layout.UNMARKED:
+            self.pending_starts[n] = self.measures[self.event]
+        elif unseen > 0 and r == 0:
+            self.pending_starts[n] = self._start(unseen)
+        self.arrivals[n] = n
+        return n
 
     def _end(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
         """Complete matches that nothing can be added to (`ends_apart`: they need not arrive
@@ -898,8 +952,8 @@ class Stepper:
             self._leave_out_rows()
         for k in range(self.n_pending):
             i = self.arrivals[k]
-            if self.steps >= self.look_at:
-                self._look_up()
+            if not self.plain:
+                self._look_if_due()
             label = self.pending[i, layout.PENDING_LABEL]
             if label == layout.UNSEEN:
                 self.pending[i, layout.PENDING_ROOT] = 0
@@ -918,10 +972,10 @@ class Stepper:
         for k in range(self.n_pending - 1, -1, -1):
             i = self.arrivals[k]
             to: cython.int = self.pending[i, layout.PENDING_STATE]
-            if self.steps >= self.look_at:
-                self._look_up()
-            if to == layout.NONE:
-                continue  # it was not chosen, or is not needed
+            if not self.plain:
+                self._look_if_due()
+                if to == layout.NONE:
+                    continue  # it was not chosen, or is not needed
             if to == self.closed:
                 # out of its window, so nothing melds with it
                 self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
@@ -932,12 +986,16 @@ class Stepper:
             c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
-            self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
-            self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
-            if self.n_slots and self.ordered.by[to] >= 0:
-                self._note_rank(c)
-            if self.limited:
-                self._leave_out_covered(c, i)
+                self.root[c] = self.pending[i, layout.PENDING_ROOT]
+                self.empty[c] = self.pending[i, layout.PENDING_EMPTY]
+            else:
+                self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
+                self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
+            if not self.plain:
+                if self.n_slots and self.ordered.by[to] >= 0:
+                    self._note_rank(c)
+                if self.limited:
+                    self._leave_out_covered(c, i)
         return 0
 
     # ------------------------------------------------------------ parts that choose (`scopes`)
@@ -1180,4 +1238,15 @@ def double_nodes(stepper: Stepper) -> cython.int:
     """Twice as much room for nodes. A function of its own, so that `_node` can be inlined."""
     with cython.gil:
         stepper._set_nodes(taller(stepper.wide, 2 * stepper.used))
+    return 0
+
+
+def double_pending(stepper: Stepper) -> cython.int:
+    """Twice as much room for pending rows."""
+    n: cython.Py_ssize_t = 2 * stepper.pending.shape[0]
+    with cython.gil:
+        stepper.pending = taller(stepper.pending, n)
+        stepper.pending_values = taller(stepper.pending_values, n)
+        stepper.pending_starts = longer(stepper.pending_starts, n, 0)
+        stepper.arrivals = longer(stepper.arrivals, n, 0)
     return 0
