@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from cereus.engine.match.table import TransitionTable
 
 
+INFINITY = cython.declare(cython.double, float("inf"))
 THIN_OUT = cython.declare(cython.int, 32)
 """How many configurations are looked at when one has a new partial match."""
 
@@ -406,7 +407,7 @@ class ScopedStepper(Stepper):
         self.empty[arrived] = self.pending[row, layout.PENDING_EMPTY]
         if self.ordered.by[to] >= 0:
             self._note_rank(arrived)
-        if self._outlives(arrived) and self._has_marked(arrived):
+        if (self.easier[to, 0] | self.easier[to, 1]) and self._has_marked(arrived):
             self._thin_out(arrived)
         return 0
 
@@ -486,7 +487,7 @@ class ScopedStepper(Stepper):
         s: cython.int = self.state_of[c]
         other: cython.int = self.first[s]
         looks: cython.int = THIN_OUT
-        if self.easier[s, 0] == 0 and self.easier[s, 1] == 0:
+        if (self.easier[s, 0] | self.easier[s, 1]) == 0:
             return 0
         while other >= 0 and looks > 0:
             after: cython.int = self.following[other]
@@ -515,9 +516,20 @@ class ScopedStepper(Stepper):
                 continue
             if not (self.easier[s, 0] | self.easier[s, 1]) >> k & 1:
                 return 0
-            smaller: cython.bint = self.easier[s, 0] >> k & 1
-            side: cython.int = 1 if (one < two) == smaller else -1
-            if one == layout.NULL or two == layout.NULL:
+            smaller: cython.bint = self.easier[s, layout.EASIER_SMALLER] >> k & 1
+            below: cython.bint = one < two
+            if one != layout.NULL and two != layout.NULL and self.easier[s, layout.EASIER_FLOAT] >> k & 1:
+                x: cython.double = self.terms.float_values[c, k]
+                y: cython.double = self.terms.float_values[other, k]
+                if not (abs(x) < INFINITY and abs(y) < INFINITY):
+                    return 0
+                below = x < y
+            side: cython.int = 1 if below == smaller else -1
+            if self.easier[s, layout.EASIER_TOTAL] >> k & 1:
+                if one == layout.NULL or two == layout.NULL:
+                    return 0  # nothing has been added up yet
+                self.terms.overflow_counts = True
+            elif one == layout.NULL or two == layout.NULL:
                 side = -1 if one == layout.NULL else 1  # no condition holds for NULL
             if side == -verdict:
                 return 0
