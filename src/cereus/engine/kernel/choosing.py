@@ -372,7 +372,9 @@ class ChoosingKernel(Kernel):
         s: cython.int = self.state_of[c]
         looks: cython.int = LOOKS
         # with an equality, only those with the same value can be compared
-        hashed: cython.bint = not (self.easier[s, 0] | self.easier[s, 1]) & 1
+        hashed: cython.bint = (
+            self.hashed_slots[s] == 1 and not (self.easier[s, 0] | self.easier[s, 1]) & 1
+        )
         other: cython.int = self.first[s]
         if hashed:
             other = self.buckets[self._bucket(s, self.values[c, 0])]

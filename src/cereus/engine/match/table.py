@@ -156,6 +156,7 @@ class TransitionTable:
         self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
+        self.hashed_slots: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.scope: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
         self.outer: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
@@ -536,6 +537,8 @@ class TransitionTable:
             self._check_layout(subset, slots)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
+            by_first = bool(slots) and not self.layouts[number][0].by_order
+            self.hashed_slots[number] = 1 if by_first else len(slots)
             sets = [place for place, slot in enumerate(self.layouts[number]) if slot.is_set]
             if sets:
                 self.with_sets[number] = sets
@@ -599,6 +602,7 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+        self.hashed_slots = np.concatenate([self.hashed_slots, np.zeros(old, np.int32)])
         none = np.full((old, layout.SCOPES), layout.NONE, np.int32)
         self.scope = np.concatenate([self.scope, none])
         self.outer = np.concatenate([self.outer, np.full(old, layout.NONE, np.int32)])
