@@ -44,7 +44,8 @@ class Slot(NamedTuple):
     says which of two values satisfies all that the other one does, and is not NULL: the `smaller`,
     the `greater`, or that neither is known to (""). The runs of a part that has `rivals` need not
     outlive the window: the rivals do (`memory.rivals`). Where other parts mark events meanwhile,
-    only those with its `stamp` compete (0: all of them).
+    only those with its `stamp` compete (0: all of them). The value may be a total, which is NULL as
+    long as nothing was added up, or a float.
     """
 
     by_order: bool
@@ -56,6 +57,8 @@ class Slot(NamedTuple):
     rivals: bool = False
     stamp: int = 0
     inside: int = 0
+    is_total: bool = False
+    is_float: bool = False
 
 
 class Check(NamedTuple):

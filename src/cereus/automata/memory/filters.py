@@ -22,7 +22,15 @@ from cereus.automata.memory.terms import (
     leaf,
     slot,
 )
-from cereus.automata.memory.totals import EVERY, EXTREMES, update, with_event, without_events
+from cereus.automata.memory.totals import (
+    COUNTS,
+    EVERY,
+    EXTREMES,
+    TOTALS,
+    update,
+    with_event,
+    without_events,
+)
 from cereus.automata.model import (
     Automaton,
     Check,
@@ -170,7 +178,7 @@ class Value(NamedTuple):
 
 
 SMALLER, GREATER = "smaller", "greater"
-EASIER = {"< int": SMALLER, "<= int": SMALLER, "> int": GREATER, ">= int": GREATER}
+EASIER = {"<": SMALLER, "<=": SMALLER, ">": GREATER, ">=": GREATER}
 """The values of the left side that satisfy a comparison more easily."""
 _OPPOSITE = {SMALLER: GREATER, GREATER: SMALLER}
 Bound = frozenset[str]
@@ -244,20 +252,51 @@ class TermFilter(Automaton):
         return below | frozenset(map(self.slot, set_here))
 
     def slot(self, place: int) -> Slot:
-        is_set = self.values[place].how == EVERY
-        return Slot(True, self.number, place, is_set=is_set, easier=self._easier(place))
+        how = self.values[place].how
+        return Slot(
+            True,
+            self.number,
+            place,
+            is_set=how == EVERY,
+            easier=self._easier(place),
+            is_total=how in TOTALS,
+            is_float=_is_float(self.condition, place),
+        )
 
     def _easier(self, place: int) -> str:
-        """Which values satisfy the condition more easily, where one side of a comparison is only
-        this value. Floats are kept as their bits, which are not in order, so nothing is known about
-        them."""
+        """Which values satisfy the condition more easily, where one side of a comparison grows with
+        this value, and the other does not depend on it. Events that are added later to two totals
+        leave the greater one greater."""
         op, (first, *others) = self.condition
-        if self.values[place].how != "set" or op not in EASIER or len(others) != 1:
+        easier = EASIER.get(op.partition(" ")[0])
+        how = self.values[place].how
+        if easier is None or len(others) != 1 or how not in ("set", *TOTALS):
             return ""
-        hole, (other,) = leaf(place), others
-        if (first == hole) == (other == hole) or has_hole(other if first == hole else first, place):
+        if "=" in op and any(value.how == "sum float" for value in self.values):
+            return ""  # a greater sum may become NaN where the other becomes infinite
+        sides = [has_hole(side, place) for side in (first, others[0])]
+        if all(sides) or not self._grows(first if sides[0] else others[0], place):
             return ""
-        return EASIER[op] if first == hole else _OPPOSITE[EASIER[op]]
+        return easier if sides[0] else _OPPOSITE[easier]
+
+    def _grows(self, term: Term, place: int) -> bool:
+        """Whether a term never falls while the value grows. Integers that overflow become NULL, so
+        nothing is known of arithmetic with them, except that of sums with their carries: the kernel
+        notes where these overflow."""
+        op, operands = term
+        if op in ("to float", "join int", "add float"):
+            return all(self._grows(each, place) for each in operands if has_hole(each, place))
+        if op in ("multiply float", "divide float"):
+            return self._is_positive(operands[1]) and self._grows(operands[0], place)
+        return term == leaf(place)
+
+    def _is_positive(self, term: Term) -> bool:
+        """Whether a term is a number above zero: a constant, or how many values a mean is of."""
+        if term.op == "constant":
+            return isinstance(term.operands[0], int | float) and term.operands[0] > 0
+        if term.op == "to float":
+            return self._is_positive(term.operands[0])
+        return term.op == "leaf" and self.values[term.operands[0]].how in COUNTS
 
     # ------------------------------------------------------------ what is checked and kept
 
@@ -315,6 +354,14 @@ class TermFilter(Automaton):
 
 
 SlotFilter = ComparisonFilter | TermFilter
+
+
+def _is_float(term: Term, place: int) -> bool:
+    """Whether a term reads the value at a place as a float."""
+    operands = [each for each in term.operands if isinstance(each, Term)]
+    if leaf(place) in operands:
+        return term.op.endswith(" float") and term.op != "to float"
+    return any(_is_float(each, place) for each in operands)
 
 
 def _checked(move: Move, *checks: Check) -> Move:

@@ -17,6 +17,18 @@ cdef class ChoosingKernel(Kernel):
     cdef long long chosen_start
 
     cdef long long _rank_of(self, int c) except? -1 nogil
+    # the configurations in which partial matches have arrived at this event
+    cdef int[::1] came
+    cdef int n_came
+
+    cdef bint _is_left_out(self, int c, int at, int r, int unseen) noexcept nogil
+    cdef int _leave_out_rows(self) except? -1 nogil
+    cdef int _leave_out_covered(self, int c, int row) except? -1 nogil
+    cdef int _step(self, long long e) except? -1 nogil
+    @cython.final
+    cdef int _leave_out(self, int c) except? -1 nogil
+    @cython.final
+    cdef bint _outdoes(self, int c, int other) except? -1 nogil
     cdef int _meld(self, int a, int b) except? -1 nogil
     @cython.final
     cdef inline int _before(self, int n) noexcept nogil

@@ -25,6 +25,12 @@ Invariants, of a node n with `length[n] > 0`
      goes through `link[left[n]]`.
   3. `jump[n]` is a node of its chain, n itself if its length is 1.
 
+**What is never chosen.** Of two partial matches in one state, the worse one is never chosen if the
+better one does not begin sooner and if its values satisfy every condition that those of the other
+do: for `a.x < b.x`, if its `a.x` is not greater. LAST prefers what is later, and that begins later
+too, as a rule. So of thousands of values that wait in a long window only those are kept that are
+easier to satisfy than all later ones (`_leave_out`).
+
 Matches with the same events that are marked in different ways are equally good. Once two such have
 met (`tied`), all accepted matches are walked through to find them.
 """
@@ -50,6 +56,10 @@ if TYPE_CHECKING:
     from cereus.engine.match.table import TransitionTable
 
 
+LOOKS = cython.declare(cython.int, 8)
+"""How many configurations are looked at in vain when one has a new partial match."""
+
+
 @cython.cclass
 class ChoosingKernel(Kernel):
     """Lists the best of the matches that end at an event."""
@@ -64,6 +74,9 @@ class ChoosingKernel(Kernel):
         self.chosen = np.zeros(layout.FIRST_ROOM, np.int64)
         self.tied = False
         self.ranked = not self.open_ended  # all matches that end at an event share that event
+        self.limited = options.best_alone and self.n_slots > 0
+        self.came = np.zeros(layout.FIRST_ROOM, np.int32)
+        self.n_came = 0
 
     def _rank_of(self, c: cython.int) -> cython.longlong:
         """A first comparison of matches that end with the same event: LAST prefers the one whose
@@ -319,6 +332,82 @@ class ChoosingKernel(Kernel):
             elif self.thin[n, layout.NODE_LINK] == 0:
                 self._push(n, -1 - d)
         return True
+
+    # ------------------------------------------------------------ what is never chosen
+
+    def _is_left_out(
+        self, c: cython.int, at: cython.int, r: cython.int, unseen: cython.int
+    ) -> cython.bint:
+        return False
+
+    def _leave_out_rows(self) -> cython.int:
+        self.n_came = 0
+        return 0
+
+    def _leave_out_covered(self, c: cython.int, row: cython.int) -> cython.int:
+        """Note that a pending row has arrived. More may still arrive, so nothing is chosen yet."""
+        s: cython.int = self.state_of[c]
+        if not self.slot_counts[s] or (self.easier[s, 0] | self.easier[s, 1]) == 0:
+            return 0
+        if self.n_came == self.came.shape[0]:
+            with cython.gil:
+                self.came = longer(self.came, 2 * self.n_came, 0)
+        self.came[self.n_came] = c
+        self.n_came += 1
+        return 0
+
+    def _step(self, e: cython.longlong) -> cython.int:
+        Kernel._step(self, e)
+        k: cython.int
+        for k in range(self.n_came):
+            if self.state_of[self.came[k]] >= 0:
+                self._leave_out(self.came[k])
+        self.n_came = 0
+        return 0
+
+    def _leave_out(self, c: cython.int) -> cython.int:
+        """Drop configurations whose matches are never chosen, after configuration c has got a new
+        partial match. What has come last is listed first: as a rule it is what c takes the place
+        of, if there is any such."""
+        s: cython.int = self.state_of[c]
+        looks: cython.int = LOOKS
+        # with an equality, only those with the same value can be compared
+        hashed: cython.bint = (
+            self.hashed_slots[s] == 1 and not (self.easier[s, 0] | self.easier[s, 1]) & 1
+        )
+        other: cython.int = self.first[s]
+        if hashed:
+            other = self.buckets[self._bucket(s, self.values[c, 0])]
+        while other >= 0 and looks > 0:
+            after: cython.int = self.chain[other] if hashed else self.following[other]
+            looks -= 1
+            if other != c and self.state_of[other] == s:
+                easier: cython.int = self._easier(c, other)
+                if easier > 0 and self._outdoes(c, other):
+                    self._drop(other)
+                    looks += 1
+                elif easier < 0 and self._outdoes(other, c):
+                    self._drop(c)
+                    return 0
+            other = after
+        return 0
+
+    def _outdoes(self, c: cython.int, other: cython.int) -> cython.bint:
+        """Whether some partial match of a configuration is better than all of another, and leaves
+        the window no sooner."""
+        a: cython.int = self.root[c]
+        b: cython.int = self.root[other]
+        if a == 0 or b == 0 or self.empty[c] != layout.NONE or self.empty[other] != layout.NONE:
+            return False
+        if self.windowed:
+            if self._start(b) < self.bound or self._start(a) < self._start(b):
+                return False
+            self._decide(a)
+            if self.began[a] < self._start(b):
+                return False
+            self._decide(b)
+            a, b = self.choice[a], self.choice[b]
+        return self._compare(a, b) > 0
 
     def _sweep(self) -> cython.int:
         Kernel._sweep(self)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import longer
+from cereus.errors import DataError
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -162,6 +163,12 @@ class Kernel(KeyedStepper):
         state: cython.int
         with cython.nogil:
             state = self._run()
+        if self.terms.overflowed:
+            raise DataError(
+                "a sum of integers does not fit 64 bits",
+                hint="compare sums of smaller numbers, such as sum(a.price / 1000): partial "
+                "matches with smaller sums were left out, and might match",
+            )
         if state == layout.FINISHED:
             self.key_of = np.zeros(0, np.int32)
         return state

@@ -163,7 +163,9 @@ class LimitedStepper(ScopedStepper):
         start: cython.longlong = self.pending_starts[row]
         newest: cython.bint = self.empty[c] == layout.NONE and self._start(self.root[c]) <= start
         # with an equality, only those with the same value can be compared
-        hashed: cython.bint = not (self.easier[s, 0] | self.easier[s, 1]) & 1
+        hashed: cython.bint = (
+            self.hashed_slots[s] == 1 and not (self.easier[s, 0] | self.easier[s, 1]) & 1
+        )
         counts: cython.bint = self.enough == 1 or (
             self.pending[row, layout.PENDING_LABEL] != layout.UNMARKED
         )

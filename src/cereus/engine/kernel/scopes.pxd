@@ -21,6 +21,8 @@ cdef class ScopedStepper(Stepper):
     # where matches must not be contained in others: the next of the same scope
     cdef int[::1] next_rival
     cdef bint largest
+    # how many configurations were looked at since one was found that is never chosen
+    cdef int in_vain
 
     @cython.final
     cdef int _choose_of(self) except? -1 nogil

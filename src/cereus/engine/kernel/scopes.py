@@ -55,8 +55,11 @@ if TYPE_CHECKING:
     from cereus.engine.match.table import TransitionTable
 
 
+INFINITY = cython.declare(cython.double, float("inf"))
 THIN_OUT = cython.declare(cython.int, 32)
 """How many configurations are looked at when one has a new partial match."""
+MOST_IN_VAIN = cython.declare(cython.int, 1 << 12)
+"""After so many looks in vain, there are no more for a while."""
 
 
 @cython.cclass
@@ -71,6 +74,7 @@ class ScopedStepper(Stepper):
         self.next_rival = np.zeros(0, np.int32)
         self.depth = 0
         self.largest = options.largest
+        self.in_vain = 0
 
     def load_table(self) -> None:
         Stepper.load_table(self)
@@ -406,7 +410,7 @@ class ScopedStepper(Stepper):
         self.empty[arrived] = self.pending[row, layout.PENDING_EMPTY]
         if self.ordered.by[to] >= 0:
             self._note_rank(arrived)
-        if self._outlives(arrived) and self._has_marked(arrived):
+        if (self.easier[to, 0] | self.easier[to, 1]) and self._has_marked(arrived):
             self._thin_out(arrived)
         return 0
 
@@ -480,14 +484,19 @@ class ScopedStepper(Stepper):
         all that it can. What leaves the window stays here, so there would otherwise be one for
         every value that ever came.
 
+        What leaves the window goes by itself where it does not outlive that. There it is not looked
+        for as long as hardly anything is found.
+
         It is enough to look at some: of what came last the first ones are listed first, and those
         that are left are in order, better ones being harder to satisfy.
         """
         s: cython.int = self.state_of[c]
         other: cython.int = self.first[s]
         looks: cython.int = THIN_OUT
-        if self.easier[s, 0] == 0 and self.easier[s, 1] == 0:
+        if self.in_vain > MOST_IN_VAIN and not self._outlives(c):
+            self.in_vain -= 1
             return 0
+        self.in_vain += looks
         while other >= 0 and looks > 0:
             after: cython.int = self.following[other]
             easier: cython.int = 0 if other == c else self._easier(c, other)
@@ -495,8 +504,10 @@ class ScopedStepper(Stepper):
                 better: cython.int = self._compared_in_scopes(self.root[c], self.root[other], c)
                 if easier > 0 and better == layout.BETTER:
                     self._drop(other)
+                    self.in_vain = 0
                 elif easier < 0 and better == layout.WORSE:
                     self._drop(c)
+                    self.in_vain = 0
                     return 0
             looks -= 1
             other = after
@@ -515,9 +526,20 @@ class ScopedStepper(Stepper):
                 continue
             if not (self.easier[s, 0] | self.easier[s, 1]) >> k & 1:
                 return 0
-            smaller: cython.bint = self.easier[s, 0] >> k & 1
-            side: cython.int = 1 if (one < two) == smaller else -1
-            if one == layout.NULL or two == layout.NULL:
+            smaller: cython.bint = self.easier[s, layout.EASIER_SMALLER] >> k & 1
+            below: cython.bint = one < two
+            if one != layout.NULL and two != layout.NULL and self.easier[s, layout.EASIER_FLOAT] >> k & 1:
+                x: cython.double = self.terms.float_values[c, k]
+                y: cython.double = self.terms.float_values[other, k]
+                if not (abs(x) < INFINITY and abs(y) < INFINITY):
+                    return 0
+                below = x < y
+            side: cython.int = 1 if below == smaller else -1
+            if self.easier[s, layout.EASIER_TOTAL] >> k & 1:
+                if one == layout.NULL or two == layout.NULL:
+                    return 0  # nothing has been added up yet
+                self.terms.overflow_counts = True
+            elif one == layout.NULL or two == layout.NULL:
                 side = -1 if one == layout.NULL else 1  # no condition holds for NULL
             if side == -verdict:
                 return 0

@@ -27,6 +27,7 @@ cdef class Stepper:
     cdef int[::1] gap_to
     cdef int[::1] gap_copy
     cdef int[::1] slot_counts
+    cdef int[::1] hashed_slots
     cdef int[::1] outer
     cdef int[::1] programs
 
@@ -215,6 +216,8 @@ cdef class Stepper:
     cdef int _sort_arrivals(self) except? -1 nogil
     @cython.final
     cdef inline long long _bucket(self, int s, long long value) noexcept nogil
+    @cython.final
+    cdef inline long long _bucket_of(self, int s, long long[:, ::1] values, int row) noexcept nogil
     @cython.final
     cdef inline int _find(self, int s, int row) noexcept nogil
     @cython.final

@@ -9,9 +9,9 @@ that do not compare events), and holds all partial matches that agree on both:
 
 A state without slots has at most one configuration. Where no state has slots and every possible
 move is made, the kernel is `plain`, and far less has to be looked at. The configurations of the
-other states are linked per state, and hashed by state and first slot, so that an equality finds the
-configurations that can satisfy it; where many wait for a value above or below theirs, they are put
-in order as well (`ordered`).
+other states are linked per state, and hashed by state and values: by the first slot alone if that
+is of an equality, which so finds the configurations that can satisfy it. Where many wait for a
+value above or below theirs, they are put in order as well (`ordered`).
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
 `start` (the measure, time or position, of the latest first event among the matches below), the
@@ -165,6 +165,7 @@ class Stepper:
         self.gap_to = self.table.gap_to
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
+        self.hashed_slots = self.table.hashed_slots
         self.outer = self.table.outer
         self.programs = self.table.programs
         self.initial = self.table.initial
@@ -1067,12 +1068,27 @@ class Stepper:
         # there are as many buckets as a power of two
         return cython.cast(cython.longlong, mixed >> 20) & (self.buckets.shape[0] - 1)
 
+    def _bucket_of(
+        self, s: cython.int, values: cython.longlong[:, ::1], row: cython.int
+    ) -> cython.longlong:
+        """Where a configuration with these values is hashed: by its first slot where an equality
+        looks for that, else by all slots."""
+        mixed: cython.ulonglong = cython.cast(cython.ulonglong, values[row, 0] & LOW_63)
+        k: cython.int
+        for k in range(1, self.hashed_slots[s]):
+            value: cython.ulonglong = cython.cast(cython.ulonglong, values[row, k] & LOW_63)
+            mixed = (mixed ^ (mixed >> 29)) * PRIME + value
+            if not cython.compiled:
+                mixed = mixed & ((1 << 64) - 1)
+        return self._bucket(s, cython.cast(cython.longlong, mixed & LOW_63))
+
     def _find(self, s: cython.int, row: cython.int) -> cython.int:
         """The configuration of state s with the values of a pending row, or -1."""
         slots: cython.int = self.slot_counts[s]
         if slots == 0:
             return self.first[s]
-        return self._find_from(self.buckets[self._bucket(s, self.pending_values[row, 0])], s, row)
+        b: cython.longlong = self._bucket_of(s, self.pending_values, row)
+        return self._find_from(self.buckets[b], s, row)
 
     def _find_from(self, c: cython.int, s: cython.int, row: cython.int) -> cython.int:
         """Like `_find`, among the configurations with the same hash, from c on."""
@@ -1126,7 +1142,7 @@ class Stepper:
         return c
 
     def _enter_chain(self, c: cython.int) -> cython.int:
-        b: cython.longlong = self._bucket(self.state_of[c], self.values[c, 0])
+        b: cython.longlong = self._bucket_of(self.state_of[c], self.values, c)
         self.chain[c] = self.buckets[b]
         self.buckets[b] = c
         return 0
@@ -1143,7 +1159,7 @@ class Stepper:
         if self.slot_counts[s]:
             if self.ordered.by[s] >= 0:
                 self.ordered.leave(s, c)
-            b: cython.longlong = self._bucket(s, self.values[c, 0])
+            b: cython.longlong = self._bucket_of(s, self.values, c)
             other: cython.int = self.buckets[b]
             if other == c:
                 self.buckets[b] = self.chain[c]

@@ -23,6 +23,10 @@ cdef class Terms:
     cdef long long[::1] float_bits
     cdef unsigned char[::1] known
 
+    # whether it matters that a sum does not fit 64 bits, and whether one did not
+    cdef bint overflow_counts
+    cdef bint overflowed
+
     # functions; their known values by function and operands, in an open hash table; and what
     # computes the others
     cdef int[:, ::1] functions

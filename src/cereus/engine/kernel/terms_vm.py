@@ -63,6 +63,7 @@ class Terms:
         self.float_bits = floats.view(np.int64)
         self.known = np.zeros(layout.TERM_STACK, np.uint8)
         self.n_functions = 0
+        self.overflow_counts = self.overflowed = False
 
     def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
         if len(functions) and not self.n_functions:
@@ -409,6 +410,8 @@ class Terms:
         self.known[t] = abs(high) < layout.HALF // 2
         if self.known[t]:
             self.integers[t] = high * layout.HALF + rest
+        elif self.overflow_counts:
+            self.overflowed = True
         return 0
 
     def _choose(self, t: cython.int) -> cython.int:

@@ -44,6 +44,8 @@ class KernelOptions:
     largest            a match is reported only if no other match of the event contains it
     growing            a run that can mark an event and go on does not pass it over
                        (`automata.growing`)
+    best_alone         only the best match of an event is wanted, and nothing else depends on which
+                       partial matches there are
     """
 
     windowed: bool
@@ -73,6 +75,7 @@ class KernelOptions:
     enough: int | None = None
     largest: bool = False
     growing: bool = False
+    best_alone: bool = False
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -105,7 +108,21 @@ class KernelOptions:
             enough=_enough(plan),
             largest=_has_largest(plan.automaton),
             growing=plan.traits.chosen_by in (ChosenBy.GROWTH, ChosenBy.LONGEST),
+            best_alone=_best_alone(plan),
         )
+
+
+def _best_alone(plan: Plan) -> bool:
+    """Whether a partial match is not needed if a better one can do all that it can. Under a window
+    the better ones of NEXT leave sooner, so hardly any is. CONSUME BY ANY may end the better one
+    alone."""
+    query, traits = plan.query, plan.traits
+    waits = traits.open_ended or traits.closes or traits.hides or query.timeouts
+    consumed = query.consume is Consume.ANY or traits.consumes_late or query.skip is not None
+    if waits or consumed or plan.scoped or query.unfollowed is not None:
+        return False
+    better_lasts = query.strategy is not Strategy.NEXT or query.window is None
+    return traits.chosen_by is ChosenBy.KERNEL and better_lasts
 
 
 def _has_largest(automaton: Automaton) -> bool:

@@ -118,7 +118,7 @@ class TransitionTable:
     event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
     the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
     number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
-    do, and greater ones, whatever others do; `lasting[s]` says whether partial matches of an open
+    do, and greater ones, whatever others do, and which of them are totals, and floats; `lasting[s]` says whether partial matches of an open
     scope outlive the window there, and `entering[s]` whether they are rivals that have not begun
     (`automata.memory.rivals`). `moving[c]` lists the states that do not, as far as is
     known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves
@@ -156,10 +156,13 @@ class TransitionTable:
         self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
+        self.hashed_slots: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.scope: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
         self.outer: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
-        self.easier: npt.NDArray[np.int32] = np.zeros((4, 2), np.int32)
+        self.easier: npt.NDArray[np.int32] = np.zeros(
+            (4, layout.EASIER_WORDS), np.int32
+        )
         self.lasting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.entering: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
@@ -534,6 +537,8 @@ class TransitionTable:
             self._check_layout(subset, slots)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
+            by_first = bool(slots) and not self.layouts[number][0].by_order
+            self.hashed_slots[number] = 1 if by_first else len(slots)
             sets = [place for place, slot in enumerate(self.layouts[number]) if slot.is_set]
             if sets:
                 self.with_sets[number] = sets
@@ -562,7 +567,11 @@ class TransitionTable:
         if len(self.layouts[number]) < MOST_BITS:
             for place, slot in enumerate(self.layouts[number]):
                 if slot.easier:
-                    self.easier[number, int(slot.easier == GREATER)] |= 1 << place
+                    greater = slot.easier == GREATER
+                    way = layout.EASIER_GREATER if greater else layout.EASIER_SMALLER
+                    self.easier[number, way] |= 1 << place
+                    self.easier[number, layout.EASIER_TOTAL] |= slot.is_total << place
+                    self.easier[number, layout.EASIER_FLOAT] |= slot.is_float << place
 
     def _check_layout(self, subset: States, slots: Slots) -> None:
         """Check that the states of a set have the same slots, and that there is room for these."""
@@ -593,11 +602,13 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+        self.hashed_slots = np.concatenate([self.hashed_slots, np.zeros(old, np.int32)])
         none = np.full((old, layout.SCOPES), layout.NONE, np.int32)
         self.scope = np.concatenate([self.scope, none])
         self.outer = np.concatenate([self.outer, np.full(old, layout.NONE, np.int32)])
         self.chooser = np.concatenate([self.chooser, none])
-        self.easier = np.concatenate([self.easier, np.zeros((old, 2), np.int32)])
+        more_easier = np.zeros((old, layout.EASIER_WORDS), np.int32)
+        self.easier = np.concatenate([self.easier, more_easier])
         self.lasting = np.concatenate([self.lasting, np.zeros(old, np.uint8)])
         self.entering = np.concatenate([self.entering, np.zeros(old, np.uint8)])
 

@@ -40,7 +40,8 @@ from cereus.state import checked
 
 @dataclass(eq=False)
 class BlockRun:
-    """A running block, and its number among those of its stage."""
+    """A query block while it runs: what finds its matches, and what makes its output; its number is
+    among the blocks of its stage."""
 
     number: int
     block: Block
