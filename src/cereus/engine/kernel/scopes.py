@@ -516,35 +516,37 @@ class ScopedStepper(Stepper):
     def _easier(self, c: cython.int, other: cython.int) -> cython.int:
         """1 if configuration c can do all that another of its state can, -1 the other way round, 0
         if neither is known. Their values differ somewhere."""
-        s: cython.int = self.state_of[c]
         verdict: cython.int = 0
         k: cython.int
-        for k in range(self.slot_counts[s]):
-            one: cython.longlong = self.values[c, k]
-            two: cython.longlong = self.values[other, k]
-            if one == two:
-                continue
-            if not (self.easier[s, 0] | self.easier[s, 1]) >> k & 1:
-                return 0
-            smaller: cython.bint = self.easier[s, layout.EASIER_SMALLER] >> k & 1
-            below: cython.bint = one < two
-            if one != layout.NULL and two != layout.NULL and self.easier[s, layout.EASIER_FLOAT] >> k & 1:
-                x: cython.double = self.terms.float_values[c, k]
-                y: cython.double = self.terms.float_values[other, k]
-                if not (abs(x) < INFINITY and abs(y) < INFINITY):
+        for k in range(self.slot_counts[self.state_of[c]]):
+            if self.values[c, k] != self.values[other, k]:
+                side: cython.int = self._easier_in_slot(k, c, other)
+                if side == 0 or side == -verdict:
                     return 0
-                below = x < y
-            side: cython.int = 1 if below == smaller else -1
-            if self.easier[s, layout.EASIER_TOTAL] >> k & 1:
-                if one == layout.NULL or two == layout.NULL:
-                    return 0  # nothing has been added up yet
-                self.terms.overflow_counts = True
-            elif one == layout.NULL or two == layout.NULL:
-                side = -1 if one == layout.NULL else 1  # no condition holds for NULL
-            if side == -verdict:
-                return 0
-            verdict = side
+                verdict = side
         return verdict
+
+    def _easier_in_slot(self, k: cython.int, c: cython.int, other: cython.int) -> cython.int:
+        """The same by the values in slot k alone, which differ."""
+        s: cython.int = self.state_of[c]
+        smaller: cython.bint = self.easier[s, layout.EASIER_SMALLER] >> k & 1
+        if not smaller and not self.easier[s, layout.EASIER_GREATER] >> k & 1:
+            return 0
+        total: cython.bint = self.easier[s, layout.EASIER_TOTAL] >> k & 1
+        if self.values[c, k] == layout.NULL or self.values[other, k] == layout.NULL:
+            if total:
+                return 0  # nothing has been added up yet
+            return -1 if self.values[c, k] == layout.NULL else 1  # no condition holds for NULL
+        below: cython.bint = self.values[c, k] < self.values[other, k]
+        if self.easier[s, layout.EASIER_FLOAT] >> k & 1:
+            x: cython.double = self.terms.float_values[c, k]
+            y: cython.double = self.terms.float_values[other, k]
+            if not (abs(x) < INFINITY and abs(y) < INFINITY):
+                return 0
+            below = x < y
+        if total:
+            self.terms.overflow_counts = True
+        return 1 if below == smaller else -1
 
 
 def _way(chooser: cython.int) -> cython.int:

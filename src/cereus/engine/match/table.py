@@ -118,11 +118,11 @@ class TransitionTable:
     event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
     the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
     number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
-    do, and greater ones, whatever others do, and which of them are totals, and floats; `lasting[s]` says whether partial matches of an open
-    scope outlive the window there, and `entering[s]` whether they are rivals that have not begun
-    (`automata.memory.rivals`). `moving[c]` lists the states that do not, as far as is
-    known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves
-    a state that is `final`.
+    do, and greater ones, whatever others do, and which of them are totals, and floats; `lasting[s]`
+    says whether partial matches of an open scope outlive the window there, and `entering[s]`
+    whether they are rivals that have not begun (`automata.memory.rivals`). `moving[c]` lists the
+    states that do not, as far as is known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED:
+    no list is kept). Nothing leaves a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible, and so may one end of both: then one match may be found twice.
@@ -160,9 +160,7 @@ class TransitionTable:
         self.scope: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
         self.outer: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.chooser: npt.NDArray[np.int32] = np.full((4, layout.SCOPES), layout.NONE, np.int32)
-        self.easier: npt.NDArray[np.int32] = np.zeros(
-            (4, layout.EASIER_WORDS), np.int32
-        )
+        self.easier: npt.NDArray[np.int32] = np.zeros((4, layout.EASIER_WORDS), np.int32)
         self.lasting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.entering: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
