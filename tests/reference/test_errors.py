@@ -112,6 +112,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(main, "compiled_notice", lambda: None)
     Path("events.csv").write_text(f"type,price,ts\n{ROWS}")
+    Path("days.csv").write_text("type,price,ts\nSELL,21.0,30.03.2025 09:30\n")
     Path("events.dat").write_text(f"type,price,ts\n{ROWS}")
     Path("broken.parquet").write_text(f"type,price,ts\n{ROWS}")
     Path("events.jsonl").write_text(

@@ -34,7 +34,7 @@ cdef class CountingKernel(Kernel):
     cdef int _put_copies(self, int vector) except? -1 nogil
     @cython.final
     cdef int _vector(self, long long begin) except? -1 nogil
-    cdef long long _held(self) noexcept nogil
+    cdef long long _in_memory(self) noexcept nogil
     @cython.final
     cdef inline int _total_nothing(self) except? -1 nogil
     @cython.final

@@ -115,9 +115,9 @@ class CountingKernel(Kernel):
         size: cython.int = cython.cast(cython.int, self.cells - begin)
         return self._node(begin, self.starts[self.cells - 1], size, layout.UNMARKED)
 
-    def _held(self) -> cython.longlong:
+    def _in_memory(self) -> cython.longlong:
         words: cython.longlong = self.cells * (2 + self.kinds.shape[0])
-        return Kernel._held(self) + words // layout.NODE_WORDS
+        return Kernel._in_memory(self) + words // layout.NODE_WORDS
 
     # ------------------------------------------------------------ totals
 

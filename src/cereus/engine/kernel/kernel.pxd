@@ -53,7 +53,7 @@ cdef class Kernel(KeyedStepper):
 
     @cython.final
     cdef int _run(self) except? -1 nogil
-    cdef long long _held(self) noexcept nogil
+    cdef long long _in_memory(self) noexcept nogil
     @cython.final
     cdef int _tidy_carry(self) except? -1 nogil
     @cython.final

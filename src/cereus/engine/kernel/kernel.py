@@ -166,8 +166,8 @@ class Kernel(KeyedStepper):
         if self.terms.overflowed:
             raise DataError(
                 "a sum of integers does not fit 64 bits",
-                hint="compare sums of smaller numbers, such as sum(a.price / 1000): partial "
-                "matches with smaller sums were left out, and might match",
+                hint="let the column have floating-point numbers; partial matches with smaller "
+                "sums were left out, and might match",
             )
         if state == layout.FINISHED:
             self.key_of = np.zeros(0, np.int32)
@@ -192,7 +192,7 @@ class Kernel(KeyedStepper):
                 self.loaded = True
             if self.used > self.sweep_at or self.sets.used > self.sets.sweep_at:
                 self._sweep_and_count()
-                if self._held() > self.max_nodes:
+                if self._in_memory() > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
                 self._sweep_and_count()  # some may have left the window meanwhile
@@ -219,7 +219,7 @@ class Kernel(KeyedStepper):
             self._tidy_carry()
         return layout.FINISHED
 
-    def _held(self) -> cython.longlong:
+    def _in_memory(self) -> cython.longlong:
         """What is in memory, by its bytes as so many nodes."""
         return self.used + self.sets.used // layout.NODE_WORDS
 

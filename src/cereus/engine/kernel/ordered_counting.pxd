@@ -60,7 +60,7 @@ cdef class OrderedCountingKernel(CountingKernel):
     cdef int _take_up(self, int key) except? -1 nogil
     cdef int _save(self, int key) except? -1 nogil
     cdef int _step(self, long long e) except? -1 nogil
-    cdef long long _held(self) noexcept nogil
+    cdef long long _in_memory(self) noexcept nogil
     @cython.final
     cdef int _give_up(self) except? -1 nogil
     @cython.final

@@ -338,8 +338,8 @@ class OrderedCountingKernel(CountingKernel):
                 high = middle
         return low
 
-    def _held(self) -> cython.longlong:
-        return CountingKernel._held(self) + self.words // layout.NODE_WORDS
+    def _in_memory(self) -> cython.longlong:
+        return CountingKernel._in_memory(self) + self.words // layout.NODE_WORDS
 
     # ------------------------------------------------------------ sums and matrices
 
@@ -512,7 +512,7 @@ class OrderedCountingKernel(CountingKernel):
         place_of = np.empty(len(order), np.int32)
         place_of[order] = np.arange(len(order), dtype=np.int32)
         self.words = _words(len(order), len(in_leaves))
-        if self._held() > self.max_nodes:
+        if self._in_memory() > self.max_nodes:
             self.words, self.may_order = 0, False
             return 0
         self.n_states = len(in_leaves)

@@ -37,7 +37,7 @@ cdef class SlidingCountingKernel(CountingKernel):
     cdef inline long long _form(self, int n) noexcept nogil
     @cython.final
     cdef int _dag_node(self, int kind, long long start, int left, int right) except? -1 nogil
-    cdef long long _held(self) noexcept nogil
+    cdef long long _in_memory(self) noexcept nogil
     @cython.final
     cdef inline int _copy_form(self, int n, int other) noexcept nogil
     @cython.final

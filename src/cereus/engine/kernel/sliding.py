@@ -178,8 +178,8 @@ class SlidingCountingKernel(CountingKernel):
                 self.node_amounts[n - self.dag, t] = NOT_COUNTED
         return n
 
-    def _held(self) -> cython.longlong:
-        return CountingKernel._held(self) + self._form(self.used) // layout.NODE_WORDS
+    def _in_memory(self) -> cython.longlong:
+        return CountingKernel._in_memory(self) + self._form(self.used) // layout.NODE_WORDS
 
     def _copy_form(self, n: cython.int, other: cython.int) -> cython.int:
         """Copy the form of another node to node n."""
