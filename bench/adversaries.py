@@ -5,8 +5,10 @@ through everything that can be done with a text. The benchmark records the outco
 and the memory that the process needed in addition to its memory at the start. It prints the texts
 that exceed the bounds, or that ended neither in an answer nor in a CereusError; with `--all` it
 prints everything. `--sizes` chooses the sizes of the texts of families, in this order. A name that
-begins with `=` is a whole name. All of it takes hours: with `--results FILE` each text that is done
-is written to a file of JSON lines, and the same command goes on where it was ended.
+begins with `=` is a whole name. All of it takes hours. `--largest` leaves out the texts of which a
+larger one of the same family was compiled and explained: what is left shows the bounds. With
+`--results FILE` each text that is done is written to a file of JSON lines, and the same command
+goes on where it was ended.
 `tests/test_adversaries.py` and `tests/safety/texts/test_families.py` say what the outcome of each
 text should be, without a clock.
 """
@@ -22,15 +24,15 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import cereus
 from cereus.errors import CereusError
-from tests.adversaries import TEXTS, Text
+from tests.adversaries import TEXTS
 from tests.safety.surfaces import LANGUAGES, PLANNED, RUNS, TEXT_USES, USES, compiled
 from tests.safety.surfaces import Use as QueryUse
-from tests.safety.texts.families import SIZES, hostile
+from tests.safety.texts.families import SIZES, Hostile, hostile
 
 ANSWER = "an answer"
 SECONDS = 5
@@ -154,14 +156,10 @@ def line(name: str, use: Use) -> str:
     return f"{sign} {name:42} {use.surface:17} {costs}  {use.outcome}"
 
 
-def texts(names: list[str], sizes: tuple[int, ...]) -> Iterator[tuple[str, Text]]:
-    for name, text in TEXTS.items():
-        if _chosen(name, names):
-            yield name, text
-    for size in sizes:
-        for each in hostile((size,)):
-            if _chosen(each.name, names):
-                yield each.name, (each.dialect, each.text)
+def texts(names: list[str], sizes: tuple[int, ...]) -> Iterator[Hostile]:
+    alone = (Hostile(name, 0, dialect, text) for name, (dialect, text) in TEXTS.items())
+    of_families = (each for size in sizes for each in hostile((size,)))
+    return (each for each in chain(alone, of_families) if _chosen(each.name, names))
 
 
 def _chosen(name: str, parts: list[str]) -> bool:
@@ -185,6 +183,21 @@ class Results:
                 file.write(json.dumps({"name": name, "uses": list(map(asdict, uses))}) + "\n")
 
 
+class Largest:
+    """How large the texts of each family are that were compiled and explained."""
+
+    def __init__(self) -> None:
+        self.answered: dict[str, int] = {}
+
+    def add(self, text: Hostile, uses: list[Use]) -> None:
+        planned = [use.outcome for use in uses if use.surface in ("compile", "explain")]
+        if planned and all(outcome == ANSWER for outcome in planned):
+            self.answered[text.family] = max(text.size, self.answered.get(text.family, 0))
+
+    def covers(self, text: Hostile) -> bool:
+        return text.size < self.answered.get(text.family, 0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Use every adversary on every surface.")
     parser.add_argument("names", nargs="*", help="parts of names of texts")
@@ -192,27 +205,29 @@ def main() -> None:
     parser.add_argument("--part", default="0/1", help="1/4: the second text of every four")
     parser.add_argument("--uses", choices=PARTS, default="all", help="planned: without events")
     parser.add_argument("--sizes", type=int, nargs="*", default=LARGE_FIRST, help="of families")
+    parser.add_argument("--largest", action="store_true", help="only the largest that are queries")
     parser.add_argument("--results", type=Path, help="a file to go on with")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for dialect in LANGUAGES:  # the grammars are built once
         with suppress(CereusError):
             compiled("?", dialect)
-    results = Results(options.results)
-    beyond = 0
+    results, largest = Results(options.results), Largest()
+    done = beyond = 0
     part, parts = map(int, options.part.split("/"))
-    for name, (dialect, text) in islice(
-        texts(options.names, tuple(options.sizes)), part, None, parts
-    ):
-        if name not in results.done:
-            results.add(name, list(used(dialect, text, options.uses)))
-        for use in results.done[name]:
+    for text in islice(texts(options.names, tuple(options.sizes)), part, None, parts):
+        if options.largest and largest.covers(text):
+            continue
+        if text.name not in results.done:
+            results.add(text.name, list(used(text.dialect, text.text, options.uses)))
+        uses = results.done[text.name]
+        largest.add(text, uses)
+        done += 1
+        for use in uses:
             beyond += not use.fine
             if options.all or not use.fine:
-                print(line(name, use), flush=True)
-    print(
-        f"{len(results.done):,} texts, {beyond} beyond {SECONDS} s or {MEGABYTES} MB, or no error"
-    )
+                print(line(text.name, use), flush=True)
+    print(f"{done:,} texts, {beyond} beyond {SECONDS} s or {MEGABYTES} MB, or no error")
     raise SystemExit(beyond > 0)
 
 

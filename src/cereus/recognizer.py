@@ -105,13 +105,21 @@ class Recognizer:
             table = self._fitted(table)
         batches: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
-            try:
-                with errors_in(None), pushed():  # the first event completes the plan
-                    batches.extend(executor.push(batch))
-            except (LimitError, QuerySyntaxError):
-                self._finished = True  # it stopped half-way through the batch
-                raise
+            with self._ended_half_way(), errors_in(None), pushed():
+                batches.extend(executor.push(batch))  # the first event completes the plan
         return self._matches(batches)
+
+    @contextmanager
+    def _ended_half_way(self) -> Iterator[None]:
+        """Finish the recognizer if a limit or Ctrl-C stops it half-way through a batch: it has read
+        some events, and not others. Batches that are refused change nothing."""
+        try:
+            yield
+        except BaseException as error:
+            stopped = not isinstance(error, CereusError)
+            if stopped or isinstance(error, (LimitError, QuerySyntaxError)):
+                self._finished = True
+            raise
 
     def _fitted(self, table: pa.Table) -> pa.Table:
         """The table with the columns of the first batch. Harmless differences in type are cast."""
@@ -139,7 +147,9 @@ class Recognizer:
         if self._executor is None:
             self._promised.append(time)
             return self._matches([])
-        return self._matches(list(self._executor.advance(self._counted(time))))
+        with self._ended_half_way():
+            batches = list(self._executor.advance(self._counted(time)))
+        return self._matches(batches)
 
     def _counted(self, time: int | datetime) -> int:
         """A time in the units of the time column."""
@@ -150,7 +160,8 @@ class Recognizer:
     @in_turn
     def finish(self) -> Matches:
         """End the stream, and return the matches that waited for its end."""
-        batches = list(self._executor.finish()) if self._executor is not None else []
+        with self._ended_half_way():
+            batches = list(self._executor.finish()) if self._executor is not None else []
         self._finished = True
         return self._matches(batches)
 

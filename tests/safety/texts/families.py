@@ -410,9 +410,14 @@ WITH_PATTERN: Mapping[str, Callable[[str], str]] = {
 class Hostile:
     """A text, its language, and what it is."""
 
-    name: str
+    family: str
+    size: int
     dialect: str
     text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.family}, {self.size:,}" if self.size else self.family
 
 
 def _same(text: str) -> str:
@@ -440,4 +445,4 @@ def hostile(sizes: tuple[int, ...] = SIZES) -> Iterator[Hostile]:
     """All texts of some sizes."""
     for dialect, name, family in families():
         for size in sizes:
-            yield Hostile(f"{dialect}, {name}, {size:,}", dialect, family(size))
+            yield Hostile(f"{dialect}, {name}", size, dialect, family(size))

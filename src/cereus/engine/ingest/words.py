@@ -81,8 +81,9 @@ def _bucket(
 class Words:
     """A fixed set of strings, each with a code from 1 on; every other string has code 0.
 
-    The hash reads whole strings only if some of them begin alike, such as "customer-0001" and
-    "customer-0002". Its salt differs from run to run, so nobody can choose strings that collide."""
+    The hash reads more than the first eight bytes only if some of them begin alike, such as
+    "customer-0001" and "customer-0002", and only of strings that are no longer than the longest of
+    them. Its salt differs from run to run, so nobody can choose strings that collide."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = [word.encode() for word in words]
@@ -91,6 +92,7 @@ class Words:
         self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
         heads = {_head(self.data, self.ends[k], len(word)) for k, word in enumerate(self.words)}
         self.all_bytes = len(heads) < len(self.words)
+        self.longest = max(map(len, self.words), default=0)
         bits = max(4, (4 * len(self.words) - 1).bit_length())
         self.shift = 64 - bits
         tries = 0
@@ -156,6 +158,7 @@ def string_codes(
     shift: cython.int = words.shift
     salt: cython.ulonglong = words.salt
     all_bytes: cython.bint = words.all_bytes
+    longest: cython.longlong = words.longest
     i: cython.longlong
     at: cython.ulonglong
     with cython.nogil:
@@ -164,7 +167,7 @@ def string_codes(
             size: cython.longlong = offsets[i + 1] - begin
             head: cython.ulonglong = _head(data, begin, size)
             number: cython.ulonglong = head
-            if all_bytes:
+            if all_bytes and size <= longest:  # a longer one is found in no bucket
                 number = _with_rest(head, data, begin, size, salt)
             at = _bucket(number, salt, shift)
             while codes[at] and not (

@@ -33,6 +33,8 @@ cdef class CountingKernel(Kernel):
     @cython.final
     cdef int _put_copies(self, int vector) except? -1 nogil
     @cython.final
+    cdef inline long long _cost(self, long long cells) noexcept nogil
+    @cython.final
     cdef int _vector(self, long long begin) except? -1 nogil
     cdef long long _in_memory(self) noexcept nogil
     @cython.final

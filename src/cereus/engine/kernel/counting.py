@@ -101,7 +101,7 @@ class CountingKernel(Kernel):
         begin: cython.longlong = self.wide[vector, layout.VECTOR_BEGIN]
         size: cython.longlong = self.thin[vector, layout.VECTOR_SIZE]
         self._room_for_cells(size)
-        self.look_at -= size // layout.CELLS_PER_STEP
+        self.look_at -= self._cost(size)
         for i in range(begin, begin + size):
             self._put_copy(i)
         return 0
@@ -118,6 +118,10 @@ class CountingKernel(Kernel):
     def _in_memory(self) -> cython.longlong:
         words: cython.longlong = self.cells * (2 + self.kinds.shape[0])
         return Kernel._in_memory(self) + words // layout.NODE_WORDS
+
+    def _cost(self, cells: cython.longlong) -> cython.longlong:
+        """How many steps it takes to copy or add up so many cells with their totals."""
+        return cells * (1 + self.kinds.shape[0]) // layout.CELLS_PER_STEP
 
     # ------------------------------------------------------------ totals
 
@@ -176,7 +180,7 @@ class CountingKernel(Kernel):
         self.n_ended += 1
         if r:
             begin: cython.longlong = self.wide[r, layout.VECTOR_BEGIN]
-            self.look_at -= self.thin[r, layout.VECTOR_SIZE] // layout.CELLS_PER_STEP
+            self.look_at -= self._cost(self.thin[r, layout.VECTOR_SIZE])
             for i in range(begin, begin + self.thin[r, layout.VECTOR_SIZE]):
                 if self.starts[i] >= self.bound:
                     self._end_cell(i, label)
@@ -220,7 +224,7 @@ class CountingKernel(Kernel):
         i_end: cython.longlong = i + self.thin[a, layout.VECTOR_SIZE]
         j_end: cython.longlong = j + self.thin[b, layout.VECTOR_SIZE]
         self._room_for_cells(i_end - i + j_end - j)
-        self.look_at -= (i_end - i + j_end - j) // layout.CELLS_PER_STEP
+        self.look_at -= self._cost(i_end - i + j_end - j)
         while i < i_end or j < j_end:
             if j == j_end or (i < i_end and self.starts[i] < self.starts[j]):
                 self._put_copy(i)
@@ -252,7 +256,7 @@ class CountingKernel(Kernel):
         while c != layout.NONE:
             begin: cython.longlong = self.wide[self.root[c], layout.VECTOR_BEGIN]
             size: cython.longlong = self.thin[self.root[c], layout.VECTOR_SIZE]
-            self._worked(1 + size // layout.CELLS_PER_STEP)
+            self._worked(1 + self._cost(size))
             for k in range(begin, begin + size):
                 if self.starts[k] >= self.bound:
                     count += self.counts[k]

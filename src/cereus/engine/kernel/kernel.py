@@ -462,9 +462,7 @@ class Kernel(KeyedStepper):
         m: cython.int = self.n_matches
         if self.must_show and not self._shows(depth):
             # many of these may come before the chunk is full
-            self.look_at -= 1
-            if self.steps >= self.look_at:
-                self._look_up()
+            self._worked(1 + depth)
             return True
         if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
             self._push(first, -1 - depth)

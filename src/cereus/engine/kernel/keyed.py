@@ -69,6 +69,7 @@ class KeyedStepper(LimitedStepper):
         i: cython.longlong
         k: cython.int
         for i in range(self.carry_from[key], self.carry_to[key]):
+            self._worked(1)
             for k in range(self.n_slots):
                 self.pending_values[0, k] = self.carry[i, layout.CARRY_VALUES + k]
             c: cython.int = self._new(cython.cast(cython.int, self.carry[i, layout.CARRY_STATE]), 0)
@@ -89,6 +90,7 @@ class KeyedStepper(LimitedStepper):
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
+                self._worked(1)
                 if self.n_carry == self.carry.shape[0]:
                     with cython.gil:
                         self.carry = taller(self.carry, 2 * self.n_carry + layout.FIRST_ROOM)
@@ -237,6 +239,7 @@ class KeyedStepper(LimitedStepper):
             if pruned:
                 here = self.floors[self.event]
             for c in range(self.made):
+                self._worked(1)
                 if self.state_of[c] >= 0:
                     # configurations that wait for their window to pass are needed when it has
                     waits: cython.bint = self.closing[self.state_of[c]] or self._outlives(c)
@@ -249,6 +252,7 @@ class KeyedStepper(LimitedStepper):
             if pruned:
                 here = self.last_floor[k]
             for i in range(self.carry_from[k], self.carry_to[k]):
+                self._worked(1)
                 waits = self.closing[self.carry[i, layout.CARRY_STATE]] or self._row_outlives(i)
                 self._reach_row(i, layout.NO_BOUND if waits else here, bounds, moved)
         self._reach_below(bounds, moved)

@@ -113,6 +113,7 @@ class LimitedStepper(ScopedStepper):
         k: cython.int
         before: cython.int = layout.NONE
         for k in range(self.n_pending - 1, -1, -1):  # the latest start first
+            self._worked(1)
             row: cython.int = self.arrivals[k]
             to: cython.int = self.pending[row, layout.PENDING_STATE]
             if not self.slot_counts[to] or not self._is_plain(row):

@@ -41,6 +41,5 @@ cdef class OrderedConfigurations:
     cdef inline int _push(self, int c) noexcept nogil
     cdef int step(self) noexcept nogil
     cdef int walk_again(self, int s) noexcept nogil
-    cdef int find_best(self, int s) noexcept nogil
     cdef int step_to_best(self, long long least) noexcept nogil
     cdef int end(self) noexcept nogil

@@ -201,19 +201,6 @@ class OrderedConfigurations:
         self._push(self.top[s])
         return 0
 
-    def find_best(self, s: cython.int) -> cython.int:
-        """The configuration of the walk with the best rank, or NONE."""
-        best: cython.int = layout.NONE
-        least: cython.longlong = layout.NO_BOUND
-        self.walk_again(s)
-        c: cython.int = self.step_to_best(least)
-        while c >= 0:
-            if self.rank[c] > least:
-                best = c
-                least = self.rank[c]
-            c = self.step_to_best(least)
-        return best
-
     def step_to_best(self, least: cython.longlong) -> cython.int:
         """The next configuration of the walk that may be as good as `least`, or NONE."""
         while self.n_stack:

@@ -41,6 +41,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.interrupts import interruptible
 from cereus.engine.ranges import ranges
 
 if cython.compiled:
@@ -508,7 +509,7 @@ class OrderedCountingKernel(CountingKernel):
         coming = begin + np.flatnonzero(enters[np.asarray(self.classes)[begin:end]])
         measures = np.asarray(self.measures)[coming] * self.windowed
         leaf_values = np.concatenate([values[begun], np.asarray(self.columns)[column, coming]])
-        order = np.argsort(leaf_values, kind="stable")
+        order = _sorted(leaf_values)
         place_of = np.empty(len(order), np.int32)
         place_of[order] = np.arange(len(order), dtype=np.int32)
         self.words = _words(len(order), len(in_leaves))
@@ -522,7 +523,7 @@ class OrderedCountingKernel(CountingKernel):
         self._fill_leaves(place_of[leaf_of], places, counts)
         self.queue = np.zeros(len(order), np.int32)
         self.queue_from, self.queue_to = 0, len(begun)
-        np.asarray(self.queue)[: len(begun)] = place_of[np.argsort(starts[begun], kind="stable")]
+        np.asarray(self.queue)[: len(begun)] = place_of[_sorted(starts[begun])]
         self.place_of = np.full(end - begin, layout.NONE, np.int32)
         np.asarray(self.place_of)[coming - begin] = place_of[len(begun) :]
         self.order_at, self.order_to = begin, end
@@ -630,13 +631,14 @@ class OrderedCountingKernel(CountingKernel):
         n: cython.int
         g: cython.int
         self.in_order = False
-        self._worked(self.n_leaves)
         for n in range(1, self.width):
+            self._worked(1)
             if self.waits[n]:
                 self._send_to_children(n)
         for g in range(self.n_states):
             n = 0
             while n < self.n_leaves:
+                self._worked(1)
                 n = self._put_back_value(g, n)
         self._measure_anew()
         with cython.gil:
@@ -675,6 +677,11 @@ class OrderedCountingKernel(CountingKernel):
         return n
 
 
+def _sorted(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The places of values in their order."""
+    return interruptible(len(values), lambda: np.argsort(values, kind="stable"))
+
+
 def _levels(leaves: int) -> int:
     """The height of the tree above so many leaves."""
     return max(1, leaves - 1).bit_length()
@@ -691,7 +698,7 @@ def _leaves_of(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Which leaf each cell belongs to, one for each value and start, in this order; and a cell of
     each leaf."""
-    order = np.lexsort((starts, values))
+    order = interruptible(len(values), lambda: np.lexsort((starts, values)))
     ordered = np.stack([values[order], starts[order]])
     new = np.ones(len(order), bool)
     new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)

@@ -186,6 +186,7 @@ class ScopedStepper(Stepper):
         best: cython.int
         left: cython.int = 0
         for row in range(self.n_pending):
+            self._worked(1)
             if self.pending[row, layout.PENDING_STATE] == layout.NONE:
                 self.leaving[row, self.depth] = layout.NONE  # a part inside has not chosen it
             left += self.leaving[row, self.depth] >= 0
@@ -193,6 +194,7 @@ class ScopedStepper(Stepper):
             return 0
         self._clear_rivals(left)
         for row in range(self.n_pending):
+            self._worked(1)
             if self.leaving[row, self.depth] >= 0:
                 best = self._rival(row)
                 if _way(self.leaving[row, self.depth]) >= layout.CHOOSE_LARGEST:
@@ -201,6 +203,7 @@ class ScopedStepper(Stepper):
                 elif self._beats(row, best) == layout.BETTER:
                     self._set_rival(row)
         for row in range(self.n_pending):
+            self._worked(1)
             if self.leaving[row, self.depth] >= 0 and self._is_beaten(row):
                 self.pending[row, layout.PENDING_STATE] = layout.NONE
         return 0

@@ -216,6 +216,7 @@ class SlidingCountingKernel(CountingKernel):
 
     def _mark(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
         n: cython.int = r
+        self.look_at -= self.width // layout.CELLS_PER_STEP
         if r and self._counts_for_total(label):
             n = self._dag_node(SUM, self._start(r), r, 0)
             self._copy_form(n, r)
@@ -253,7 +254,7 @@ class SlidingCountingKernel(CountingKernel):
         self._total_nothing()
         c: cython.int = self._next_accepted(layout.NONE)
         while c != layout.NONE:
-            self._worked(1 + self.n_bases // layout.CELLS_PER_STEP)
+            self._worked(1 + self.width // layout.CELLS_PER_STEP)
             if self._start(self.root[c]) >= self.bound:
                 self._add_value(cell, self._form(self.root[c]))
             c = self._next_accepted(c)
@@ -339,6 +340,7 @@ class SlidingCountingKernel(CountingKernel):
     def _new_base(self, j: cython.int, vector: cython.int) -> cython.int:
         begin: cython.longlong = self.wide[vector, layout.VECTOR_BEGIN]
         end: cython.longlong = begin + self.thin[vector, layout.VECTOR_SIZE]
+        self._worked(1 + self._cost(end - begin) + self.width // layout.CELLS_PER_STEP)
         self.cursor[j] = begin
         self.front_end[j] = end
         i: cython.longlong
@@ -366,7 +368,7 @@ class SlidingCountingKernel(CountingKernel):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
                 r: cython.int = self.root[c]
-                self._worked(1 + (dag_end - self.dag) // layout.CELLS_PER_STEP)
+                self._worked(1 + self._cost(dag_end - self.dag))
                 if r >= self.dag and r < dag_end:
                     self.root[c] = self._vector_of(r)
                 c = self.following[c]
@@ -424,7 +426,7 @@ class SlidingCountingKernel(CountingKernel):
                     nearest = min(nearest, self.starts[self.place[j]])
             if nearest == layout.LATEST:
                 break
-            self._worked(1 + self.n_bases // layout.CELLS_PER_STEP)
+            self._worked(1 + self.width // layout.CELLS_PER_STEP)
             self._put_start(begin, nearest)
             for j in range(self.n_bases):
                 i: cython.longlong = self.place[j]

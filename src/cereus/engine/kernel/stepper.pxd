@@ -164,6 +164,8 @@ cdef class Stepper:
     cdef int _read_in_order(self, int s, long long at, long long e) except? -1 nogil
     @cython.final
     cdef int _read_best(self, int s, long long at, long long e) except? -1 nogil
+    cdef int _find_best(self, int s) except? -2 nogil
+    cdef int _step_to_best(self, long long least) except? -2 nogil
     cdef long long _rank_of(self, int c) except? -1 nogil
     cdef long long _rank_in_scope(self, int c) noexcept nogil
     cdef bint _ranks(self, int s) noexcept nogil

@@ -430,13 +430,14 @@ class Stepper:
         i: cython.int
         s: cython.int
         while self.first[self.closed] >= 0:
+            self._worked(1)
             self._drop(self.first[self.closed])  # these have been reported
         for i in range(self.n_active):
             s = self.active[i]
             if self.closing[s]:
                 c: cython.int = self.first[s]
                 while c >= 0:
-                    self.look_at -= 1
+                    self._worked(1)
                     after: cython.int = self.following[c]
                     if self.root[c] and (self.over or self._start(self.root[c]) < self.bound):
                         self._send(
@@ -575,10 +576,8 @@ class Stepper:
     def _read_best(self, s: cython.int, at: cython.longlong, e: cython.longlong) -> cython.int:
         """Let the best configuration of a walk that can move do so, and those that are as good."""
         least: cython.longlong = layout.NO_BOUND
-        c: cython.int = self.ordered.find_best(s)
+        c: cython.int = self._find_best(s)
         while c >= 0:
-            self._worked(self.ordered.looked)
-            self.ordered.looked = 0
             rank: cython.longlong = self._goodness(c)
             if rank < self.ordered.rank[c]:  # it was better once
                 self.ordered.rank[c] = rank
@@ -589,17 +588,36 @@ class Stepper:
                 break
             else:  # it has left the window
                 self.ordered.rank[c] = layout.NO_BOUND
-            c = self.ordered.find_best(s)
+            c = self._find_best(s)
         self.ordered.walk_again(s)
-        other: cython.int = self.ordered.step_to_best(least)
+        other: cython.int = self._step_to_best(least)
         while other >= 0:
-            self._worked(1)
             if other != c and self.state_of[other] == s:
                 self.ordered.rank[other] = self._goodness(other)
                 if self.ordered.rank[other] >= least and self._goes(other, s, at, e):
                     least = self.ordered.rank[other]
-            other = self.ordered.step_to_best(least)
+            other = self._step_to_best(least)
         return 0
+
+    def _find_best(self, s: cython.int) -> cython.int:
+        """The configuration of a walk with the best rank, or NONE."""
+        best: cython.int = layout.NONE
+        least: cython.longlong = layout.NO_BOUND
+        self.ordered.walk_again(s)
+        c: cython.int = self._step_to_best(least)
+        while c >= 0:
+            if self.ordered.rank[c] > least:
+                best = c
+                least = self.ordered.rank[c]
+            c = self._step_to_best(least)
+        return best
+
+    def _step_to_best(self, least: cython.longlong) -> cython.int:
+        """The next configuration of a walk that may be as good as `least`, or NONE."""
+        self.ordered.looked = 0
+        c: cython.int = self.ordered.step_to_best(least)
+        self._worked(self.ordered.looked)
+        return c
 
     def _goes(
         self, c: cython.int, s: cython.int, at: cython.longlong, e: cython.longlong
@@ -645,6 +663,7 @@ class Stepper:
         self.ordered.order(s, by)
         c: cython.int = self.first[s]
         while c >= 0:
+            self._worked(1)
             self.ordered.enter(s, c, self.values[c, by >> 1])
             self._note_rank(c)
             c = self.following[c]
@@ -1048,6 +1067,7 @@ class Stepper:
             gap = 3 * gap + 1
         while gap:
             for i in range(gap, n):
+                self._worked(1)
                 row: cython.int = self.arrivals[i]
                 start: cython.longlong = self.pending_starts[row]
                 j = i
@@ -1213,6 +1233,7 @@ class Stepper:
                     moved = True
                     self.losses += 1
                     while self.first[s] >= 0:
+                        self._worked(1)
                         c: cython.int = self.first[s]
                         if to != layout.NONE:
                             self._send(
@@ -1244,6 +1265,7 @@ class Stepper:
             s: cython.int = self.active[i]
             self.ordered.forget(s)
             while self.first[s] >= 0:
+                self._worked(1)
                 self._drop(self.first[s])
             self.is_active[s] = 0
         self.n_active = 0

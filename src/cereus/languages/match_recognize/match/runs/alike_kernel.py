@@ -4,6 +4,13 @@ from typing import Any
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+else:
+    from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
+
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 
 
@@ -29,6 +36,8 @@ def number_alike(
     first[last] = last
     with cython.nogil:
         for r in range(last):
+            if r % codes.LOOK_EVERY == 0:
+                interrupted()
             hash_ = 1
             for k in range(columns.shape[0]):
                 c = columns[k]
