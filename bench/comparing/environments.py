@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from .processes import allowed
+from bench.spark.processes import allowed
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "other_engines"

@@ -19,11 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 import cereus
+from bench.data import stocks
 from cereus.languages.match_recognize.match.letters import letters
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.query import MatchRecognizeQuery
-
-from .data import stocks
 
 PARTITIONS = (1, 100, 100_000)
 CLAUSES = {

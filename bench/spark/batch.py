@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cereus
+from bench.comparing.environments import LOOKING
+from bench.spark.processes import Processes, allowed
 from cereus import spark as cs
-
-from .environments import LOOKING
-from .processes import Processes, allowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -27,11 +27,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import cereus
+from bench.spark.batch import EVENTS_IN_WINDOW, TYPES
+from bench.spark.live import SCHEMA, TEXT
+from bench.spark.processes import Processes
 from cereus import spark as cs
-
-from .processes import Processes
-from .spark_batch import EVENTS_IN_WINDOW, TYPES
-from .spark_live import SCHEMA, TEXT
 
 TICK = 0.1
 """Seconds between two files."""

@@ -45,15 +45,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from pyspark.sql.types import LongType, StructType
 
 import cereus
+from bench.spark.batch import EVENTS_IN_WINDOW, TYPES
+from bench.spark.processes import CpuTime, Processes
 from cereus import spark as cs
 from cereus.spark.live.buckets import buckets_for
 from cereus.spark.live.packing import PACKED_TYPE, Packing
 from cereus.spark.live.processor import OUTPUT_TYPE
 from cereus.spark.live.recipe import BUCKET
 from cereus.spark.live.stream import PROVIDER, ROCKS
-
-from .processes import CpuTime, Processes
-from .spark_batch import EVENTS_IN_WINDOW, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

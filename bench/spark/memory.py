@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cereus
+from bench.spark.batch import EVENTS_IN_WINDOW, PATTERNS, STREAM, cost, generated
+from bench.spark.processes import below
 from cereus import spark as cs
 from cereus.spark.batch.pattern import Batch
-
-from .processes import below
-from .spark_batch import EVENTS_IN_WINDOW, PATTERNS, STREAM, cost, generated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

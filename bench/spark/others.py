@@ -41,16 +41,15 @@ import pyarrow.csv as csv
 import pyarrow.dataset as ds
 
 import cereus
+from bench.comparing.environments import Missing, answer, python_of
+from bench.spark.batch import EVENTS_IN_WINDOW, STREAM, Cost, best, cost, floor, generated
 from cereus import spark as cs
-
-from .environments import Missing, answer, python_of
-from .spark_batch import EVENTS_IN_WINDOW, STREAM, Cost, best, cost, floor, generated
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import Column, DataFrame
 
-    from .spark_batch import Job
+    from bench.spark.batch import Job
 
 TEXT = """
     SELECT * WHERE (T1 AS a ; T2 AS b) FILTER a[price > 80] AND b[price < 20]

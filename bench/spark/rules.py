@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cereus
+from bench.spark.batch import EVENTS_IN_WINDOW
+from bench.spark.live import SCHEMA, _rule, generated, matches_of_rules, measured
+from bench.spark.processes import Processes
 from cereus import spark as cs
-
-from .processes import Processes
-from .spark_batch import EVENTS_IN_WINDOW
-from .spark_live import SCHEMA, _rule, generated, matches_of_rules, measured
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
