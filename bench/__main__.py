@@ -3,7 +3,8 @@
 Without a name it runs the benchmarks of the page: the built-in queries, the scaling laws and the
 experiments of the SRT paper; with `--peers` also other engines. It writes JSON, the page and its
 pictures to bench/results. `--against` compares the built-in queries with another checkout, which
-runs now, or with a results.json. Each file beside this one is a benchmark with its own name. If it
+runs now, or with a results.json. Every other file that has a `main` or `sections` is a benchmark
+with its own name; `python -m bench.spark.live --help` tells the arguments of one. If it
 makes a part of the page, it writes that part to a folder of bench/results; otherwise it prints.
 """
 
@@ -12,12 +13,24 @@ from __future__ import annotations
 import argparse
 import importlib
 from pathlib import Path
+from types import ModuleType
 
-from bench import queries, scaling, srt
+from bench import queries, srt
+from bench.growth import scaling
 from cereus.bench.page import ResultSection, write
 
 RESULTS = Path(__file__).parent / "results"
 TITLE = "Benchmarks of Cereus"
+
+
+def benchmark(name: str) -> ModuleType:
+    """The module of a name: `srt`, `spark.live`, or only `cliffs` for `kinds.cliffs`."""
+    here = Path(__file__).parent
+    paths = [here / f"{name.replace('.', '/')}.py", *sorted(here.glob(f"*/{name}.py"))]
+    modules = [path.relative_to(here).with_suffix("").parts for path in paths if path.exists()]
+    if not modules:
+        raise SystemExit(f"there is no benchmark {name!r} in {here}")
+    return importlib.import_module(".".join(("bench", *modules[0])))
 
 
 def page(peers: bool, other: Path | None) -> list[str]:
@@ -30,7 +43,7 @@ def page(peers: bool, other: Path | None) -> list[str]:
     print("the experiments of the SRT paper")
     sections += srt.sections()
     if peers:
-        from bench import peers as beside
+        from bench.comparing import peers as beside
 
         print("other engines")
         sections += beside.sections()
@@ -47,7 +60,7 @@ def main() -> None:
     failed: list[str] = []
     for name in options.names:
         print(f"── {name} " + "─" * (70 - len(name)))
-        module = importlib.import_module(f"bench.{name}")
+        module = benchmark(name)
         if hasattr(module, "sections"):
             made = queries.sections(options.against) if module is queries else module.sections()
             print(f"written to {write(RESULTS / name, TITLE, made)}")

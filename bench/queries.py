@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.compare import HERE, Release, pairs
-from bench.environments import Missing
-from bench.figures import FIGURES
+from bench.comparing.compare import HERE, Release, pairs
+from bench.comparing.environments import Missing
+from bench.comparing.figures import FIGURES
 from cereus.bench import page
 from cereus.bench.charts import bars
 from cereus.bench.measuring import measured

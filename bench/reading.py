@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 import cereus
 from bench.data import STREAM
-from bench.stocks import partitioned, sequence
+from bench.languages.stocks import partitioned, sequence
 from bench.threads import long_stream
 from bench.timing import best
 from cereus.sources import source

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import cereus
 from bench.data import STREAM, stocks
-from bench.memory import resident
+from bench.growth.memory import resident
 from bench.timing import best
 
 SHAPES: dict[str, Callable[[str, float, int], str]] = {

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import cereus
 from bench import data, twins
-from bench.correlation import four, quantities
+from bench.languages.correlation import four, quantities
 from cereus.bench.charts import lines
 from cereus.bench.measuring import best_of_each, measured
 from cereus.bench.page import ResultSection, Row

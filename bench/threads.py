@@ -25,9 +25,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 import cereus
-from bench.cliff_queries import ALGEBRA, MATCH_RECOGNIZE, PAR, SASE, SREMO
 from bench.data import STREAM, stocks
-from bench.stocks import partitioned, sequence
+from bench.kinds.queries import ALGEBRA, MATCH_RECOGNIZE, PAR, SASE, SREMO
+from bench.languages.stocks import partitioned, sequence
 from cereus.engine.parallel import workers
 from cereus.engine.parallel.run import ParallelRun
 

@@ -1,4 +1,4 @@
-"""How work grows, counted: the laws that `bench/scaling.py` measures in seconds.
+"""How work grows, counted: the laws that `bench/growth/scaling.py` measures in seconds.
 
 A law that fails here has become worse on every machine, as nothing here looks at a clock.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.laws import LAWS, Law, power
+from bench.growth.laws import LAWS, Law, power
 
 COUNTED = [law for law in LAWS if law.few_sizes]
 COUNTS = ("tests", "kept", "steps", "nodes", "bytes")

@@ -1,6 +1,6 @@
 """A long stream with keys that come and go: what is remembered stays within its bound, and each
-push costs what the first ones did. Counted, not measured; `bench/soak.py` runs a hundred million
-events and looks at the memory of the process.
+push costs what the first ones did. Counted, not measured; `bench/growth/soak.py` runs a hundred
+million events and looks at the memory of the process.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.environments import Missing, installed_python
+from bench.comparing.environments import Missing, installed_python
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENTS = ROOT / "build" / "versions"

@@ -1,4 +1,5 @@
-"""Every kind of clause that is measured (`bench.row_patterns`) means what the reference says."""
+"""Every kind of clause that is measured (`bench.kinds.row_patterns`) means what the reference
+says."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from bench.row_patterns import CLAUSES, MORE, text
+from bench.kinds.row_patterns import CLAUSES, MORE, text
 from cereus.errors import DataError
 from cereus.languages.match_recognize.match.rows import two_passes
 from cereus.languages.match_recognize.match.runs import find

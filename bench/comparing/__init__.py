@@ -1,0 +1,1 @@
+"""Cereus beside another checkout of itself, and beside other engines."""

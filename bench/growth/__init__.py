@@ -1,0 +1,1 @@
+"""How work and memory grow with a size."""

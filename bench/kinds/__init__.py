@@ -1,0 +1,1 @@
+"""No kind of query may be slow: queries of every kind, and what each costs."""

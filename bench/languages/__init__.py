@@ -1,0 +1,1 @@
+"""What the queries of the papers cost, language by language."""

@@ -1,0 +1,1 @@
+"""The same on Spark: in batch and live, with rules, beside what people write instead."""
