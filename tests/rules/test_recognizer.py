@@ -237,6 +237,18 @@ def test_a_snapshot_of_other_columns_is_refused() -> None:
         RuleRecognizer.restored(saved, stream=STREAM, schema=other)
 
 
+def test_ctrl_c_half_way_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    made = recognizer(Rule("r", PAIR.format(0)))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("cereus.rules.recognizer.output", interrupted)
+        made.push([event("A", 1), event("B", 2)])
+    with pytest.raises(CereusError, match="read no more: it was interrupted"):
+        made.push([event("A", 3)])
+
+
 def test_a_limit_that_is_reached_ends_it_and_refused_events_do_not() -> None:
     made = RuleRecognizer(
         stream=STREAM,

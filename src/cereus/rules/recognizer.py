@@ -158,7 +158,8 @@ class RuleRecognizer:
     @in_turn
     def push(self, events: Any) -> pa.Table:
         """Read events; the matches that they complete. Events that are refused leave no trace; a
-        limit that is reached ends the recognizer, for some rules have read the events then."""
+        limit that is reached, or Ctrl-C, ends the recognizer, for some rules have read the events
+        then."""
         self._check_open()
         table = to_table(events, self.events)
         missing = [name for name in self.events.names if name not in table.column_names]
@@ -216,6 +217,9 @@ class RuleRecognizer:
             refused = isinstance(error, DataError) and not self._running.have_read
             if not refused:  # what the first executor refuses, none has read
                 self._ended = str(error).partition("\n")[0]
+            raise
+        except BaseException:
+            self._ended = "it was interrupted"
             raise
 
     # ------------------------------------------------------------ state

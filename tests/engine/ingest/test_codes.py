@@ -66,7 +66,7 @@ def test_codes_are_those_of_a_dictionary(
 def test_words_that_share_a_prefix_or_a_length(size: int) -> None:
     stem = "x" * size
     words = [stem, stem + "a", stem + "b", stem + "\0", "y" + stem]
-    values = [*words, stem + "c", stem[:-1], None]
+    values = [*words, stem + "c", stem[:-1], stem + "abc", stem + 9 * "b", None]
     found = string_codes(pa.array(values), Words(words))
     assert found.tolist() == expected(values, words)
 

@@ -44,6 +44,7 @@ def rows(pattern: str, define: str) -> str:
     )
 
 
+TOTALS = ", ".join(f"SUM(a.x + {number})" for number in range(90))
 CONDITIONS = " AND ".join(f"a.x + {number} != b.x * 2 + 1" for number in range(90))
 RUNS: dict[str, tuple[str, str, Callable[[], pa.Table], int]] = {
     "values that agree in the first": (
@@ -57,6 +58,24 @@ RUNS: dict[str, tuple[str, str, Callable[[], pa.Table], int]] = {
         "SELECT COUNT(*) WHERE A+ AS a ; B AS b ; C AS c FILTER b.x < c.x WITHIN 1 hour",
         lambda: events("ABC", 2_400),
         2,
+    ),
+    "many totals of few counts": (
+        "ceql",
+        f"SELECT COUNT(*), {TOTALS} WHERE A+ AS a ; B AS b ; C AS c FILTER b.x < c.x WITHIN 1 hour",
+        lambda: events("ABC", 900),
+        2,
+    ),
+    "totals of many states": (
+        "ceql",
+        f"SELECT COUNT(*), {TOTALS} WHERE A+ AS a ; B ; C+ WITHIN 1 hour",
+        lambda: events("ABC", 30_000),
+        2,
+    ),
+    "partial matches that arrive at once": (
+        "ceql",
+        "SELECT * WHERE A AS a ; B AS b ; C AS c FILTER a.x < b.x AND a.x + b.x = c.x",
+        lambda: pa.concat_tables([events("A", 30_000), events("B", 4)]),
+        1,
     ),
     "the first in a window": (
         "ceql",
@@ -103,6 +122,29 @@ def test_a_run_that_nobody_waits_for_ends(name: str) -> None:
     stop.set()
     with pytest.raises(StoppedError), stopping_at(stop):
         run(dialect, text, given)
+
+
+def test_configurations_that_are_put_down_and_taken_up_count() -> None:
+    text = "SELECT * WHERE A AS a ; B AS b FILTER a.x = b.x"
+    recognizer = cereus.compile(text, stream=STREAM).recognizer()
+    recognizer.push(events("A", 4_000))
+    later = events("C", 4_200).slice(4_000)
+    with bounded(10**9) as work:
+        for at in range(len(later)):
+            recognizer.push(later.slice(at, 1))
+    assert work.done >= 1
+
+
+@pytest.mark.filterwarnings("ignore::cereus.CereusWarning")
+def test_an_interrupted_recognizer_is_finished() -> None:
+    dialect, text, table, _ = RUNS["long programs"]
+    recognizer = cereus.compile(text, dialect=dialect, stream=STREAM).recognizer()
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError), stopping_at(stop):
+        recognizer.push(table())
+    with pytest.raises(cereus.CereusError, match="this recognizer is finished"):
+        recognizer.push(table())
 
 
 def ticks(size: int) -> int:
