@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import UNIT_PER_SECOND, as_times
+from cereus.engine.interrupts import interruptible
 from cereus.funnels.chains import Chains, Times, longest_chains
 from cereus.funnels.spec import FunnelSpec
 from cereus.plan.tests import TestSet
@@ -47,7 +48,7 @@ class FunnelRun:
     def finish(self) -> pa.Table:
         """A row for each key with an event that can be a step."""
         keys = _joined(self._keys, np.int64)
-        together = np.argsort(keys, kind="stable")
+        together = interruptible(len(keys), lambda: np.argsort(keys, kind="stable"))
         times = _joined(self._times, np.int64)[together]
         chains = self._chains(keys[together], times, together)
         entered = chains.places[:, 0]

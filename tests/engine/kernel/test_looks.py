@@ -6,6 +6,7 @@ may lie between two looks, most of it in loops that take no steps.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ from cereus.engine import COMPILED
 from cereus.engine.interrupts import StoppedError, bounded, stopping_at
 from cereus.languages.algebra.detect.run import CELLS, TICKS, ticks_per_call
 from cereus.languages.algebra.executor import DetectingExecutor
+from tests.safety.builds.reached import SETUP, compiled_modules
 
 STREAM = cereus.Stream(time="ts")
 pytestmark = pytest.mark.skipif(
@@ -102,6 +104,38 @@ def run(dialect: str, text: str, table: pa.Table) -> None:
     query = cereus.compile(text, dialect=dialect, stream=STREAM, schema=table.schema)
     for _ in query.batches(table, threads=1):
         pass
+
+
+A_BATCH = "each loop reads the rows of one batch once"
+THE_CALLER = "each call is for one partial match or one row, and its caller counts"
+A_CHUNK = "it returns when a chunk of results is full"
+WITHOUT_LOOKS = {
+    "cereus.engine.ingest.codes": A_BATCH,
+    "cereus.engine.ingest.words": A_BATCH,
+    "cereus.engine.kernel.terms_vm": THE_CALLER,
+    "cereus.engine.kernel.past": THE_CALLER,
+    "cereus.engine.kernel.sets": THE_CALLER,
+    "cereus.engine.kernel.ordered": THE_CALLER,
+    "cereus.engine.kernel.gathering": A_CHUNK,
+    "cereus.engine.results.same_rows": A_CHUNK,
+    "cereus.languages.algebra.detect.detection": "it is given few ticks at a time",
+    "cereus.languages.match_recognize.match.stretches.bounds_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.match.stretches.ranks_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.match.stretches.stretches_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.match.runs.conditions_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.match.runs.dead_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.match.runs.leaping_kernel": THE_CALLER,
+    "cereus.languages.match_recognize.output.scan_kernel": "each loop reads matched rows once",
+    "cereus.languages.par.machine.run": A_BATCH,
+}
+"""The compiled modules that never look for Ctrl-C, and why none of their calls takes a second."""
+LOOKS = re.compile(r"interrupted\(\)|_worked\(|_look_if_due\(|look_up\(\)|look_at")
+
+
+@pytest.mark.parametrize("module", compiled_modules())
+def test_every_compiled_module_looks_or_need_not(module: str) -> None:
+    source = SETUP.parent.joinpath("src", *module.split(".")).with_suffix(".py").read_text()
+    assert bool(LOOKS.search(source)) != (module in WITHOUT_LOOKS)
 
 
 @pytest.mark.filterwarnings("ignore::cereus.CereusWarning")

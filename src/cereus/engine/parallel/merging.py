@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.interrupts import interruptible
 from cereus.engine.parallel.base import Stretch
 from cereus.engine.parallel.workers import Workers
 from cereus.engine.ranges import ranges
@@ -53,7 +54,7 @@ def merged(parts: Sequence[RankedRows]) -> Iterator[pa.RecordBatch]:
     if not parts:
         return
     runs = _runs(parts)
-    order = np.lexsort((runs.ranks, runs.segments))
+    order = interruptible(len(runs.ranks), lambda: np.lexsort((runs.ranks, runs.segments)))
     if np.array_equal(order, np.arange(len(order))):
         yield from (part.rows for part in parts)
         return

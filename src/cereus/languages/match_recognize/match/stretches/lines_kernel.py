@@ -16,10 +16,14 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.cereus.languages.match_recognize.match import codes
+    from cython.cimports.cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 else:
     from cereus.languages.match_recognize.match import codes
+    from cereus.languages.match_recognize.match.rows.rows_kernel import interrupted
 
 NOTHING = cython.declare(cython.double, float("-inf"))
+LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 12)
+"""After so many blocks it is seen whether Ctrl-C was pressed."""
 
 
 @cython.cclass
@@ -154,6 +158,8 @@ def smallest(
     top = 0
     with cython.nogil:
         for block in range(blocks):
+            if block % LOOK_EVERY == 0:
+                interrupted()
             first = block << codes.BLOCK_BITS
             lines = 0
             for row in range(first, min(first + (1 << codes.BLOCK_BITS), count)):
@@ -199,6 +205,8 @@ def joined(
     top = 0
     with cython.nogil:
         for block in range(first, end):
+            if block % LOOK_EVERY == 0:
+                interrupted()
             left = below + 2 * (block - first)
             right = min(left + 1, first)
             i = ends[left] - base
