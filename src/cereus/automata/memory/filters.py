@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
+from cereus.automata.memory.easier import GREATER, SMALLER, easier, is_float
 from cereus.automata.memory.terms import (
     MEMBER,
     Term,
     every,
     fails,
-    has_hole,
     holds,
-    leaf,
     slot,
 )
 from cereus.automata.memory.totals import (
-    COUNTS,
     EVERY,
     EXTREMES,
     TOTALS,
@@ -106,10 +104,10 @@ class ComparisonFilter(Automaton):
         return self.left, self.right
 
     def slot(self, place: int) -> Slot:
-        easier = ""
+        wanted = ""
         if self.op not in ("=", "!="):
-            easier = SMALLER if self.keeps_largest(place) else GREATER
-        return Slot(self.op != "=", self.number, place, is_set=self.keeps_all(place), easier=easier)
+            wanted = SMALLER if self.keeps_largest(place) else GREATER
+        return Slot(self.op != "=", self.number, place, is_set=self.keeps_all(place), easier=wanted)
 
     def keeps_all(self, place: int) -> bool:
         """Whether every value of a side may decide."""
@@ -177,10 +175,6 @@ class Value(NamedTuple):
     needed: bool = True
 
 
-SMALLER, GREATER = "smaller", "greater"
-EASIER = {"<": SMALLER, "<=": SMALLER, ">": GREATER, ">=": GREATER}
-"""The values of the left side that satisfy a comparison more easily."""
-_OPPOSITE = {SMALLER: GREATER, GREATER: SMALLER}
 Bound = frozenset[str]
 """The variables that have an event, if a slot keeps some value of them."""
 
@@ -253,50 +247,16 @@ class TermFilter(Automaton):
 
     def slot(self, place: int) -> Slot:
         how = self.values[place].how
+        hows = [value.how for value in self.values]
         return Slot(
             True,
             self.number,
             place,
             is_set=how == EVERY,
-            easier=self._easier(place),
+            easier=easier(self.condition, hows, place),
             is_total=how in TOTALS,
-            is_float=_is_float(self.condition, place),
+            is_float=is_float(self.condition, place),
         )
-
-    def _easier(self, place: int) -> str:
-        """Which values satisfy the condition more easily, where one side of a comparison grows with
-        this value, and the other does not depend on it. Events that are added later to two totals
-        leave the greater one greater."""
-        op, (first, *others) = self.condition
-        easier = EASIER.get(op.partition(" ")[0])
-        how = self.values[place].how
-        if easier is None or len(others) != 1 or how not in ("set", *TOTALS):
-            return ""
-        if "=" in op and any(value.how == "sum float" for value in self.values):
-            return ""  # a greater sum may become NaN where the other becomes infinite
-        sides = [has_hole(side, place) for side in (first, others[0])]
-        if all(sides) or not self._grows(first if sides[0] else others[0], place):
-            return ""
-        return easier if sides[0] else _OPPOSITE[easier]
-
-    def _grows(self, term: Term, place: int) -> bool:
-        """Whether a term never falls while the value grows. Integers that overflow become NULL, so
-        nothing is known of arithmetic with them, except that of sums with their carries: the kernel
-        notes where these overflow."""
-        op, operands = term
-        if op in ("to float", "join int", "add float"):
-            return all(self._grows(each, place) for each in operands if has_hole(each, place))
-        if op in ("multiply float", "divide float"):
-            return self._is_positive(operands[1]) and self._grows(operands[0], place)
-        return term == leaf(place)
-
-    def _is_positive(self, term: Term) -> bool:
-        """Whether a term is a number above zero: a constant, or how many values a mean is of."""
-        if term.op == "constant":
-            return isinstance(term.operands[0], int | float) and term.operands[0] > 0
-        if term.op == "to float":
-            return self._is_positive(term.operands[0])
-        return term.op == "leaf" and self.values[term.operands[0]].how in COUNTS
 
     # ------------------------------------------------------------ what is checked and kept
 
@@ -354,14 +314,6 @@ class TermFilter(Automaton):
 
 
 SlotFilter = ComparisonFilter | TermFilter
-
-
-def _is_float(term: Term, place: int) -> bool:
-    """Whether a term reads the value at a place as a float."""
-    operands = [each for each in term.operands if isinstance(each, Term)]
-    if leaf(place) in operands:
-        return term.op.endswith(" float") and term.op != "to float"
-    return any(_is_float(each, place) for each in operands)
 
 
 def _checked(move: Move, *checks: Check) -> Move:

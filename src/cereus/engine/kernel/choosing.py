@@ -384,10 +384,10 @@ class ChoosingKernel(Kernel):
             if other != c and self.state_of[other] == s:
                 easier: cython.int = self._easier(c, other)
                 if easier > 0 and self._outdoes(c, other):
-                    self._drop(other)
+                    self._drop_outdone(other)
                     looks += 1
                 elif easier < 0 and self._outdoes(other, c):
-                    self._drop(c)
+                    self._drop_outdone(c)
                     return 0
             other = after
         return 0

@@ -517,6 +517,7 @@ class Kernel(KeyedStepper):
             "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
             "last_position": np.asarray(self.last_position).copy(),
             "last_floor": np.asarray(self.last_floor).copy(),
+            **({"sums_must_fit": True} if self.terms.sums_must_fit else {}),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -534,6 +535,7 @@ class Kernel(KeyedStepper):
         self.epoch_of = np.full(len(self.last_floor), self.epoch)
         if self.n_past:
             self.past.restore(saved)
+        self.terms.sums_must_fit = "sums_must_fit" in saved
         self.sets.clear()
         if "set_sizes" in saved:
             self.sets.restore(saved)

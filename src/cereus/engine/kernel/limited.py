@@ -183,10 +183,10 @@ class LimitedStepper(ScopedStepper):
                 if easier < 0 and newest and self._start(self.root[other]) >= start:
                     times += 1
                     if times >= self.enough:
-                        self._drop(c)
+                        self._drop_outdone(c)
                         return 0
                 elif easier > 0 and counts and self._is_covered(other, start):
-                    self._drop(other)
+                    self._drop_outdone(other)
                     looks += 1
             other = after
         if newest:

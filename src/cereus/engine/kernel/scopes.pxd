@@ -66,7 +66,10 @@ cdef class ScopedStepper(Stepper):
     cdef int _thin_out(self, int c) except? -1 nogil
     @cython.final
     cdef int _easier(self, int c, int other) noexcept nogil
+    @cython.final
     cdef int _easier_in_slot(self, int k, int c, int other) noexcept nogil
+    @cython.final
+    cdef int _drop_outdone(self, int c) except? -1 nogil
     @cython.final
     cdef inline bint _inside(self, int n, long long begin) noexcept nogil
 

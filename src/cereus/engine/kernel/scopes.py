@@ -506,10 +506,10 @@ class ScopedStepper(Stepper):
             if easier != 0 and self.root[other] and self.empty[other] == layout.NONE:
                 better: cython.int = self._compared_in_scopes(self.root[c], self.root[other], c)
                 if easier > 0 and better == layout.BETTER:
-                    self._drop(other)
+                    self._drop_outdone(other)
                     self.in_vain = 0
                 elif easier < 0 and better == layout.WORSE:
-                    self._drop(c)
+                    self._drop_outdone(c)
                     self.in_vain = 0
                     return 0
             looks -= 1
@@ -547,9 +547,16 @@ class ScopedStepper(Stepper):
             if not (abs(x) < INFINITY and abs(y) < INFINITY):
                 return 0
             below = x < y
-        if total:
-            self.terms.overflow_counts = True
         return 1 if below == smaller else -1
+
+    def _drop_outdone(self, c: cython.int) -> cython.int:
+        """Forget a configuration that another outdoes. If that has a greater sum, it may not fit 64
+        bits later on, where the sum of the other would."""
+        s: cython.int = self.state_of[c]
+        if self.easier[s, layout.EASIER_TOTAL]:
+            self.terms.sums_must_fit = True
+        self._drop(c)
+        return 0
 
 
 def _way(chooser: cython.int) -> cython.int:

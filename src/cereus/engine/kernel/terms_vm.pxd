@@ -23,8 +23,8 @@ cdef class Terms:
     cdef long long[::1] float_bits
     cdef unsigned char[::1] known
 
-    # whether it matters that a sum does not fit 64 bits, and whether one did not
-    cdef bint overflow_counts
+    # whether every sum of integers must fit 64 bits, and whether one did not
+    cdef bint sums_must_fit
     cdef bint overflowed
 
     # functions; their known values by function and operands, in an open hash table; and what

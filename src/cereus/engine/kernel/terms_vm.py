@@ -63,7 +63,7 @@ class Terms:
         self.float_bits = floats.view(np.int64)
         self.known = np.zeros(layout.TERM_STACK, np.uint8)
         self.n_functions = 0
-        self.overflow_counts = self.overflowed = False
+        self.sums_must_fit = self.overflowed = False
 
     def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
         if len(functions) and not self.n_functions:
@@ -410,7 +410,7 @@ class Terms:
         self.known[t] = abs(high) < layout.HALF // 2
         if self.known[t]:
             self.integers[t] = high * layout.HALF + rest
-        elif self.overflow_counts:
+        elif self.sums_must_fit:
             self.overflowed = True
         return 0
 

@@ -21,7 +21,7 @@ from cereus.automata.memory.chosen import (
     LATEST,
     LATEST_FROM_THERE,
 )
-from cereus.automata.memory.filters import GREATER
+from cereus.automata.memory.easier import GREATER
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
