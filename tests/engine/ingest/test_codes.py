@@ -119,6 +119,21 @@ def test_words_that_are_alike_have_buckets_apart(name: str) -> None:
     assert _longest_run(Words(SPREAD[name]).codes) < 40
 
 
+@pytest.mark.parametrize("count", [0, 1, 9, 32])
+def test_a_few_short_words_have_a_bucket_each(count: int) -> None:
+    """Then nothing is searched. Longer strings that begin with them are other strings."""
+    names = Words([f"name {i:03}" for i in range(count)])
+    assert names.parted
+    values = [f"name {i:03}{end}" for i in range(count) for end in ("", "!")]
+    found = string_codes(pa.array(values, pa.string()), names)
+    assert found.tolist() == expected(values, [word.decode() for word in names.words])
+
+
+@pytest.mark.parametrize("words", [["a longer word"], [str(i) for i in range(1000)]])
+def test_long_and_many_words_are_searched(words: list[str]) -> None:
+    assert not Words(words).parted
+
+
 # ---------------------------------------------------------------- classes, groups, positions
 
 

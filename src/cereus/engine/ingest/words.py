@@ -18,6 +18,8 @@ NUMBER = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_64 = (1 << 64) - 1
 LONGEST_RUN, TRIES = 32, 20
+FEW = 32
+"""So many words get more buckets, so that a salt that parts them is soon met."""
 
 
 @cython.cfunc
@@ -83,31 +85,38 @@ class Words:
 
     The hash reads more than the first eight bytes only if some of them begin alike, such as
     "customer-0001" and "customer-0002", and only of strings that are no longer than the longest of
-    them. Its salt differs from run to run, so nobody can choose strings that collide."""
+    them. Its salt differs from run to run, so nobody can choose strings that collide.
+    A few words of at most eight bytes have a bucket each: then a lookup is one comparison, and
+    nothing for the processor to guess."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = [word.encode() for word in words]
-        self.ends = np.cumsum([0, *map(len, self.words)]).tolist()
+        sizes = [len(word) for word in self.words]
+        self.ends = np.cumsum([0, *sizes]).tolist()
         # eight spare bytes, so that the first eight of a word can be read in one load
         self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
-        heads = {_head(self.data, self.ends[k], len(word)) for k, word in enumerate(self.words)}
+        heads = {_head(self.data, self.ends[k], size) for k, size in enumerate(sizes)}
         self.all_bytes = len(heads) < len(self.words)
-        self.longest = max(map(len, self.words), default=0)
-        bits = max(4, (4 * len(self.words) - 1).bit_length())
+        self.longest = max(sizes, default=0)
+        self.short = len(self.words) <= FEW and self.longest <= 8 and not self.all_bytes
+        wanted = len(self.words) * (max(4, len(self.words)) if self.short else 4)
+        bits = max(4, (wanted - 1).bit_length())
         self.shift = 64 - bits
         tries = 0
         # a salt may be bad for words that differ by a number
-        while self._fill(1 << bits) > LONGEST_RUN and tries < TRIES:
+        while not self._fill(1 << bits) and tries < TRIES:
             tries += 1
 
-    def _fill(self, buckets: int) -> int:
-        """Put the words into buckets, with a new salt. Returns the longest run of taken buckets."""
+    def _fill(self, buckets: int) -> bool:
+        """Put the words into buckets, with a new salt. Returns whether it is good: short words are
+        parted, and searches for others end soon."""
         self.salt = secrets.randbits(64) | 1
         self.codes = np.zeros(buckets, np.int32)
         # of the word in each bucket: its head, where it begins in `data`, its size
         self.heads = np.zeros(buckets, np.uint64)
         self.places = np.zeros(buckets, np.int64)
         self.sizes = np.zeros(buckets, np.int64)
+        self.parted = self.short
         for k, word in enumerate(self.words):
             head = number = _head(self.data, self.ends[k], len(word))
             if self.all_bytes:
@@ -115,10 +124,13 @@ class Words:
             at = _bucket(number, self.salt, self.shift)
             while self.codes[at]:
                 at = (at + 1) % buckets
+                self.parted = False
             self.codes[at] = k + 1
             self.heads[at], self.places[at], self.sizes[at] = head, self.ends[k], len(word)
+        if self.short:
+            return self.parted
         free = np.flatnonzero(self.codes == 0)
-        return int(np.diff(free, append=free[0] + buckets).max()) - 1
+        return int(np.diff(free, append=free[0] + buckets).max()) - 1 <= LONGEST_RUN
 
 
 @cython.cfunc
@@ -148,6 +160,45 @@ def string_codes(
 ) -> None:
     """Add the code of every string as the last digit of its number in `index`. The strings are
     those of an Arrow string array, given by its buffers."""
+    if words.parted:
+        _codes_at_once(offsets, data, words, index, radix)
+    else:
+        _searched_codes(offsets, data, words, index, radix)
+
+
+def _codes_at_once(
+    offsets: cython.const[NUMBER][::1],
+    data: cython.const[cython.uchar][::1],
+    words: Words,
+    index: cython.ushort[::1],
+    radix: cython.uint,
+) -> None:
+    """`string_codes` where the words are parted. Which words come is hard to guess, so nothing
+    branches on them."""
+    codes: cython.const[cython.int][::1] = words.codes
+    heads: cython.const[cython.ulonglong][::1] = words.heads
+    sizes: cython.const[cython.longlong][::1] = words.sizes
+    shift: cython.int = words.shift
+    salt: cython.ulonglong = words.salt
+    i: cython.longlong
+    with cython.nogil:
+        for i in range(offsets.shape[0] - 1):
+            begin: cython.longlong = offsets[i]
+            size: cython.longlong = offsets[i + 1] - begin
+            head: cython.ulonglong = _head(data, begin, size)
+            at: cython.ulonglong = _bucket(head, salt, shift)
+            same: cython.int = (heads[at] == head) & (sizes[at] == size)
+            index[i] = cython.cast(cython.ushort, index[i] * radix + codes[at] * same)
+
+
+def _searched_codes(
+    offsets: cython.const[NUMBER][::1],
+    data: cython.const[cython.uchar][::1],
+    words: Words,
+    index: cython.ushort[::1],
+    radix: cython.uint,
+) -> None:
+    """`string_codes` where a word may be in a bucket after its own."""
     n: cython.longlong = offsets.shape[0] - 1
     codes: cython.const[cython.int][::1] = words.codes
     heads: cython.const[cython.ulonglong][::1] = words.heads
