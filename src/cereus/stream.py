@@ -153,7 +153,7 @@ class Stream:
                 f"the time column {self.time!r} has the type {kind}, which is no time",
                 hint=f'read it as one: Files(…, types={{"{self.time}": "timestamp"}}), with '
                 'time_format="%d.%m.%Y %H:%M" if it is not as in ISO 8601, or convert it before, '
-                "as pandas.to_datetime and datetime.fromisoformat do"
+                "as pandas.to_datetime, Spark's to_timestamp and datetime.fromisoformat do"
                 if text
                 else "a timestamp, a date or a number is needed",
             )

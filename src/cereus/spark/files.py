@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 CSV: dict[str, Any] = {"header": True, "escape": '"'}
 """A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
 
+ELSEWHERE = "write somewhere else, or change its permissions"
+
 COUNTED = ("parquet", "orc")
 """Formats whose files contain the number of their rows."""
 
@@ -18,6 +21,23 @@ COUNTED = ("parquet", "orc")
 def located(path: str) -> str:
     """A local path in full, since Spark may have started in another directory."""
     return path if "://" in path else str(Path(path).absolute())
+
+
+def refused_directory(place: Path) -> tuple[str, str] | None:
+    """Why a directory of this machine cannot be made or written to, and a hint; None if it can."""
+    file = next((each for each in (place, *place.parents) if each.is_file()), None)
+    if file is not None:
+        message = f"a checkpoint is a directory, and {str(file)!r} is a file"
+        return message, "name one that is not there yet"
+    if unwritable(place):
+        return f"cannot write to the directory {str(place.parent)!r}", ELSEWHERE
+    return None
+
+
+def unwritable(path: Path) -> bool:
+    """Whether the nearest existing directory cannot be written to."""
+    above = next((each for each in (path, *path.parents) if each.is_dir()), None)
+    return above is not None and not os.access(above, os.W_OK | os.X_OK)
 
 
 def flat(matches: DataFrame) -> DataFrame:

@@ -144,7 +144,11 @@ def match(
 def explain(df: DataFrame, query: Query | Queries, **options: Any) -> str:
     """Explain how `match(df, query, …)` will run: what travels, into how many tasks and why, in
     which order, and what is cut by time. The options are those of `match` for history."""
-    _check_history(df)
+    if getattr(df, "isStreaming", False):
+        raise CereusError(
+            "this explains how history is matched, and the events are a stream",
+            hint="match(…).explain() shows the plan of Spark, query.explain() that of the engine",
+        )
     given = {"events": True, "columns": None, "tie": (), "order": None} | options
     given = {"parallelism": None, "split": None, "push_down": True} | given
     queries = named(query if not isinstance(query, Query) else [query])

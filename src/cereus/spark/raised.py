@@ -39,7 +39,12 @@ OTHER_FILE = (
     "files of one source have the same columns, of the same types: move this one away, or write it "
     "anew; a live query then goes on from its checkpoint"
 )
+SHARED = (
+    "another streaming query writes to this checkpoint: stop it, or give this one a checkpoint of "
+    "its own"
+)
 KNOWN = {
+    re.compile(r"\[CONCURRENT_STREAM_LOG_UPDATE"): SHARED,
     re.compile(
         r"\[(MALFORMED_LOG_FILE|CANNOT_LOAD_STATE_STORE|STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
         r"|STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY)"

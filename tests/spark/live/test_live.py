@@ -15,10 +15,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 import cereus
 from cereus import spark as cs
 from cereus.errors import CereusError
+from cereus.spark.live.stream import Live
 from cereus.spark.raised import as_cereus_error
 
 from ..files import write
@@ -100,8 +102,6 @@ def compiled(text: str, dialect: str = "ceql", **options: Any) -> cereus.Query:
 
 
 def as_text(found: DataFrame, number: int) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
     whole = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
     return found.select(F.concat(F.lit(f"{number} "), whole).alias("row"))
 
@@ -188,7 +188,6 @@ def test_matches_are_a_stream_that_another_query_reads(
     spark: SparkSession, directory: Path, events: pa.Table, tmp_path: Path
 ) -> None:
     """Both in one streaming query: one watermark, one checkpoint."""
-    from pyspark.sql import functions as F  # noqa: N812
 
     def composed(df: DataFrame, **options: Any) -> DataFrame:
         first = compiled("SELECT * WHERE A ; B PARTITION BY k WITHIN 5 seconds")
@@ -258,8 +257,6 @@ def test_a_stopped_query_goes_on_and_another_one_is_refused(
 
 @pytest.mark.long
 def test_times_of_any_type_drive_the_watermark(spark: SparkSession, tmp_path: Path) -> None:
-    from pyspark.sql import functions as F  # noqa: N812
-
     directory = tmp_path / "events"
     directory.mkdir()
     rows = [(n, "AB"[n % 2], 86_400.0 * n) for n in range(6)]
@@ -304,6 +301,34 @@ def test_mistakes_are_found_before_anything_runs(
     with pytest.raises(CereusError) as raised:
         cs.match(rate, query, **options)
     assert message in str(raised.value)
+
+
+def test_with_its_earlier_columns_a_query_goes_on_when_the_stream_has_a_new_one(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Live, "run", lambda live: live.recipe.fingerprint)
+    rate = spark.readStream.format("rate").load().withColumn("kind", F.lit("A"))
+    more = rate.withColumn("venue", F.lit("x"))
+    query = cereus.compile(
+        "SELECT * WHERE A ; A", stream=cereus.Stream(type="kind", time="timestamp")
+    )
+    made = cs.match(rate, query, watermark="1 day")
+    assert cs.match(more, query, watermark="1 day") != made
+    assert cs.match(more, query, watermark="1 day", columns=rate.columns) == made
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate = spark.readStream.format("rate").load()
+    stream = cereus.Stream(type=None, time="timestamp")
+    query = cereus.compile("SELECT * WHERE EVENT", stream=stream)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CereusError, match="a checkpoint is a directory"):
+        cs.match(rate, query, watermark="1 day", checkpoint=str(tmp_path / "file" / "checkpoint"))
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(CereusError, match="cannot write to the directory"):
+        cs.match_rules(rate, [], stream=stream, watermark="1 day", checkpoint=str(tmp_path / "new"))
 
 
 def test_matches_that_read_matches_need_a_name_of_their_own(spark: SparkSession) -> None:

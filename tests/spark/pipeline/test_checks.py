@@ -155,6 +155,25 @@ def test_a_source_with_a_key_of_a_stream_is_told_where_it_belongs(write: Write) 
     assert '[streams.some_name], source = "orders"' in str(problem.hint)
 
 
+@pytest.mark.parametrize(
+    ("change", "hint"),
+    [
+        (('mode = "batch"', 'mode = "batch"\nmax_files = 2'), "it belongs to [sources.some_name]"),
+        (
+            ("[queries.pair]", '[queries.pair]\nkey = "x"\ntrigger = "1 second"'),
+            "it belongs to the top of the file",
+        ),
+        (('mode = "batch"', 'mode = "batch"\nmaster = "local"'), "it belongs to [spark]"),
+        (('mode = "batch"', 'mode = "batch"\nwatermarks = "x"'), "did you mean 'watermark'?"),
+    ],
+)
+def test_a_key_of_another_table_is_sent_there(
+    write: Write, change: tuple[str, str], hint: str
+) -> None:
+    hints = [each.hint for each in refused(write(changed(MARKET, change))).problems]
+    assert hint in hints
+
+
 def test_names_in_queries_are_checked_against_the_files(write: Write) -> None:
     change = ("AS b PARTITION", "AS b FILTER b[prize > 3] PARTITION")
     (problem,) = refused(write(changed(MARKET, change))).problems

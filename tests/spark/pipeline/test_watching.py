@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from cereus.cli import main
 from cereus.errors import CereusError
 from cereus.spark.pipeline import Metrics, Pipeline, PipelineError
+from cereus.spark.pipeline.run.alone import alone
 from cereus.spark.pipeline.run.prometheus import exported, parsed
 from cereus.spark.pipeline.run.status import NAME, StatusFile, noted, read_status
 
@@ -119,6 +120,33 @@ def test_a_process_that_is_gone_is_noticed(tmp_path: Path) -> None:
     file.status.pid = done.pid
     file.write()
     assert read_status(tmp_path).state == "gone"
+
+
+def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
+    """The lock ends with its process, so what was killed does not stop the next run."""
+    pytest.importorskip("fcntl")
+    place, script = (
+        str(tmp_path / "checkpoint"),
+        (
+            "import sys, time\n"
+            "from cereus.spark.pipeline.run.alone import alone\n"
+            "with alone(sys.argv[1]):\n    print('here', flush=True)\n    time.sleep(600)\n"
+        ),
+    )
+    command = [sys.executable, "-c", script, place]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "here\n"
+        with (
+            pytest.raises(CereusError, match="another run has the checkpoint") as raised,
+            alone(place),
+        ):
+            pass
+        assert "cereus status" in str(raised.value.hint)
+        other.kill()
+        other.wait()
+    with alone(place), alone(None), alone("s3://bucket/checkpoint"):
+        pass
 
 
 @pytest.mark.parametrize(

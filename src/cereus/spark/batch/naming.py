@@ -6,12 +6,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from cereus.errors import CereusError
+
 log = logging.getLogger("cereus.spark")
 
+T = TypeVar("T")
 Run = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 LONGEST = 80
 
@@ -28,7 +31,16 @@ class Named:
         return self.name
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self.run(batches)
+        return short_traces(self.run(batches))
+
+
+def short_traces(rows: Iterator[T]) -> Iterator[T]:
+    """The same rows. Errors of Cereus leave a worker without the places in our code: Spark prints
+    these before the message, which is for the person who wrote the query."""
+    try:
+        yield from rows
+    except CereusError as error:
+        raise error.with_traceback(None) from None
 
 
 def named(run: Run, text: str, why_one_task: str | None = None, *, what: str = "") -> Any:

@@ -11,6 +11,7 @@ from pyspark.sql import Row
 from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from cereus.spark.batch.naming import short_traces
 from cereus.spark.live.bucket import Bucket
 from cereus.spark.live.pulse import BEAT
 from cereus.spark.live.recipe import DATA, Recipe
@@ -45,7 +46,7 @@ class Matcher(StatefulProcessor):
         every = [row[DATA] for row in rows]
         heard = any(data is None or data != BEAT for data in every)
         arrived = [data for data in every if data]
-        return self._step(key, arrived, timerValues, woken=False, heard=heard)
+        return short_traces(self._step(key, arrived, timerValues, woken=False, heard=heard))
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -53,7 +54,7 @@ class Matcher(StatefulProcessor):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        return self._step(key, [], timerValues, woken=True, heard=False)
+        return short_traces(self._step(key, [], timerValues, woken=True, heard=False))
 
     def _step(
         self, key: Any, arrived: list[bytes], timers: Any, *, woken: bool, heard: bool

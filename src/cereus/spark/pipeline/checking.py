@@ -16,6 +16,7 @@ from cereus.query import Query
 from cereus.sources import Files, scan
 from cereus.sources.delimited import CsvReader
 from cereus.sources.places import EventFile, is_remote, matching, places
+from cereus.spark.files import refused_directory
 from cereus.spark.pipeline.compiling import (
     SELF_DESCRIBING,
     Compiling,
@@ -30,7 +31,7 @@ from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.prometheus import parsed
-from cereus.spark.pipeline.sinks.checking import ELSEWHERE, SinkChecker, unwritable
+from cereus.spark.pipeline.sinks.checking import SinkChecker
 from cereus.spark.pipeline.sinks.spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
 from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
 from cereus.writing.target import FORMATS
@@ -85,14 +86,9 @@ class Checker:
             hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
             self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
         elif is_local(place):
-            here = Path(place)
-            file = next((each for each in (here, *here.parents) if each.is_file()), None)
-            if file is not None:
-                message = f"a checkpoint is a directory, and {str(file)!r} is a file"
-                self.wrong(("checkpoint",), message, "name one that is not there yet")
-            elif unwritable(here):
-                message = f"cannot write to the directory {str(here.parent)!r}"
-                self.wrong(("checkpoint",), message, ELSEWHERE)
+            refused = refused_directory(Path(place))
+            if refused is not None:
+                self.wrong(("checkpoint",), *refused)
 
     def check_local(self) -> None:
         """Check that a pipeline without Spark has only existing files, and sinks that need no

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from cereus.errors import did_you_mean
+from cereus.errors import did_you_mean, nearest
 from cereus.spark.pipeline import kinds, spec
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.sinks import spec as sink_spec
@@ -86,7 +86,8 @@ class Reader:
         meant = ""
         for name, value in table.items():
             if name not in fields:
-                hint = _of_a_stream(key, name) or did_you_mean(name, (*fields, *besides)) or ""
+                known = (*fields, *besides)
+                hint = _of_another_table(key, name, known) or did_you_mean(name, known) or ""
                 self.document.wrong((*key, name), "this key is not known here", hint or None)
                 meant += hint
                 continue
@@ -207,12 +208,20 @@ def _what(value: Any) -> str:
     return f"the text {value!r}" if isinstance(value, str) else str(value)
 
 
-def _of_a_stream(key: Key, name: str) -> str | None:
-    """A source says where events are, and a stream which of its columns says their time."""
-    if key[:1] != ("sources",) or name not in {
-        each.name for each in dataclasses.fields(spec.StreamOf)
-    }:
+def _of_another_table(key: Key, name: str, known: Iterable[str]) -> str | None:
+    """Where a key belongs that this table does not know. A source says where events are, and a
+    stream which of its columns says their time."""
+    if key[:1] == ("sources",) and name in _keys(spec.StreamOf):
+        stream = f'[streams.some_name], source = "{key[1]}"'
+        return f"it belongs to a stream that reads this source: {stream}"
+    if nearest(name, list(known)) is not None:
         return None
-    return (
-        f'it belongs to a stream that reads this source: [streams.some_name], source = "{key[1]}"'
-    )
+    tables = [f"[{each}.some_name]" for each, of in TABLES.items() if name in _keys(*of)]
+    tables += ["[spark]"] if name in _keys(spec.SparkSettings) else []
+    top = ["the top of the file"] if name in _keys(spec.Spec) and name not in TABLES else []
+    places = [*top, *tables]
+    return f"it belongs to {' or '.join(places)}" if places else None
+
+
+def _keys(*classes: Any) -> set[str]:
+    return {each.name.rstrip("_") for cls in classes for each in dataclasses.fields(cls)}

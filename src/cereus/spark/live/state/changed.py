@@ -28,9 +28,10 @@ def _other_options(text: str) -> CereusError:
     return CereusError(
         "the checkpoint holds the state of this query with other columns or options"
         f"{_shown('the query is', text)}",
-        hint='go on with the columns and ties that made it; match(…, checkpoint="…") finds its '
-        "buckets there, or say how many it was made with, buckets=32. Or give the query a new "
-        'checkpoint location, or drop the state: match(…, on_change="restart")',
+        hint="go on with the columns and ties that made it: if the stream has got a new column, "
+        'name the earlier ones in their order, columns=[…]. match(…, checkpoint="…") finds the '
+        "buckets there, or say how many they were, buckets=32. Or give the query a new checkpoint "
+        'location, or drop the state: match(…, on_change="restart")',
     )
 
 

@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from cereus.errors import DataError
-from cereus.spark.files import located
+from cereus.spark.files import located, refused_directory
 from cereus.spark.live.buckets import MOST_BUCKETS, ONLY
 from cereus.spark.live.recipe import BUCKET
 from cereus.spark.live.state.changed import changed
@@ -47,9 +47,21 @@ def stored_queries(session: SparkSession, checkpoint: str | None) -> list[Stored
     """The queries of a checkpoint; [] if there is no state yet."""
     if checkpoint is None:
         return []
+    _check_place(session, checkpoint)
     with read_from(checkpoint):
         numbers = operators(session, checkpoint)
         return [each for n in numbers for each in _of_operator(session, located(checkpoint), n)]
+
+
+def _check_place(session: SparkSession, checkpoint: str) -> None:
+    """Refuse a checkpoint that cannot be written, where paths are those of this machine. Elsewhere
+    Spark says it, when the streaming query starts."""
+    local = str(session.conf.get("spark.master", "")).startswith("local")
+    remote = "://" in checkpoint or session.conf.get("spark.hadoop.fs.defaultFS", None)
+    refused = refused_directory(Path(checkpoint)) if local and not remote else None
+    if refused is not None:
+        message, hint = refused
+        raise DataError(message, hint=hint)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from cereus.spark.in_ui import reported_in_ui
+from cereus.spark.pipeline.run.alone import alone
 from cereus.spark.pipeline.run.logs import logged
 from cereus.spark.pipeline.run.metrics import Metrics, Report, all_of, recorded
 from cereus.spark.pipeline.run.prometheus import exported
@@ -50,6 +51,7 @@ def watched(pipeline: Pipeline, on_metrics: Report | None) -> Iterator[Report]:
         stack.enter_context(logged(spec.log))
         stack.enter_context(_logged_run(str(pipeline.document.path), spec.mode))
         checkpoint = str(spec.checkpoint) if spec.live else None
+        stack.enter_context(alone(checkpoint))
         reports = (
             stack.enter_context(recorded(spec.metrics)),
             stack.enter_context(exported(spec.prometheus, name)),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cereus.errors import CereusError
+from cereus.spark.files import ELSEWHERE, unwritable
 from cereus.spark.pipeline.compiling import check_duration, check_known, is_local
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
@@ -24,8 +24,6 @@ from cereus.spark.pipeline.sinks.spec import (
 )
 from cereus.spark.pipeline.spec import FileSource
 from cereus.writing.target import Target, check_replaced
-
-ELSEWHERE = "write somewhere else, or change its permissions"
 
 
 class SinkChecker:
@@ -131,9 +129,3 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
             f"the module {module!r} has no function {attribute!r}", hint="write module:function"
         )
     return target  # type: ignore[no-any-return]
-
-
-def unwritable(path: Path) -> bool:
-    """Whether the nearest existing directory cannot be written to."""
-    above = next((each for each in (path, *path.parents) if each.is_dir()), None)
-    return above is not None and not os.access(above, os.W_OK | os.X_OK)
