@@ -67,8 +67,8 @@ WORDS = [
         "MATCH_RECOGNIZE (ORDER BY t DESC MEASURES a.x AS x PATTERN (^ a b+ $)"
         " DEFINE b AS x > PREV(x) AND x < FIRST(a.x))",
         "In rows that follow one another, from the very first row on, one A, then one or more B,"
-        " up to the very last row, where B is a row whose x is above the x of the row before and"
-        " whose x is below the x of the first A, in the order of t, the largest first. Emit one"
+        " up to the very last row, where A is any row, and B is a row whose x is above the x of the"
+        " row before and whose x is below the x of the first A, in the order of t, the largest first. Emit one"
         " row for each match, with A.x as x, and go on after the match.",
     ),
     (
@@ -145,8 +145,8 @@ WORDS = [
         "match_recognize",
         "MATCH_RECOGNIZE (ORDER BY t MEASURES a.x AS x PATTERN (a{,3} b c) SUBSET u = (a, b)"
         " DEFINE b AS x > NEXT(x, 2), c AS sum(c.x) < avg(u.x))",
-        "In rows that follow one another, up to three A, then one B, then one C, where B is a row"
-        " whose x is above the x of the row two behind, and C is a row such that the total x of C"
+        "In rows that follow one another, up to three A, then one B, then one C, where A is any row,"
+        " and B is a row whose x is above the x of the row two behind, and C is a row such that the total x of C"
         " is below the average x of U, and U is A or B, in the order of t."
         " Emit one row for each match, with A.x as x, and go on after the match.",
     ),
@@ -159,10 +159,53 @@ WORDS = [
         "match_recognize",
         "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
         " DEFINE b AS price > a.price)",
-        "In rows that follow one another, one A, then one or more B (as few as possible), where B"
-        " is a row whose price is above the price of A, in the order of time, all of the"
+        "In rows that follow one another, one A, then one or more B (as few as possible), where A"
+        " is any row, and B is a row whose price is above the price of A, in the order of time, all of the"
         " same name. Emit one row for each match, with A.price as p, and go on after the"
         " match.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE A:+ AS a ; B AS b FILTER a[x > 3 OR y IS NULL] AND b[ok] AND b[NOT late]",
+        "One or more As (a), each such that either its x is above 3 or its y is missing, without a"
+        " gap, then a B (b) whose ok is true and whose late is false.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE A{2,5}[3 seconds] ; (B ; C){2}[1 minute]",
+        "Two to five As, at most 3 seconds from one to the next, then two times, at most 1 minute"
+        " from one to the next, (a B, then a C).",
+    ),
+    (
+        "ceql",
+        "SELECT COUNT(*), SUM(a.x), MAX(b.y) WHERE A AS a ; B AS b FILTER a[t < DATE '2025-01-01']",
+        "An A (a) whose t is before 2025-01-01 00:00:00, then a B (b), counted, not listed, with"
+        " the sum of the x of a and the largest of the y of b over all matches.",
+    ),
+    (
+        "ceql",
+        "SELECT NEXT * WHERE START(A) ; PROJECT[b](B AS b ; C)",
+        "Beginning with the very first event, an A, then (a B (b), then a C) (keeping only b), for"
+        " each last event only the match with the earliest events.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE (A OR B) AND (A ; B)",
+        "(Either an A or a B) that is also (an A, then a B).",
+    ),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (a{3} b? | c*))",
+        "In rows that follow one another, either (three A, then an optional B) or any number of C,"
+        " where A is any row, and B is any row, and C is any row, in the order of t."
+        " Emit one row for each match, with 1 as n, and go on after the match.",
+    ),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (PERMUTE(a, b c)) DEFINE a AS x = 1)",
+        "In rows that follow one another, one A and (one B, then one C), in any order, where A is a"
+        " row whose x is 1, and B is any row, and C is any row, in the order of t."
+        " Emit one row for each match, with 1 as n, and go on after the match.",
     ),
 ]
 

@@ -28,14 +28,20 @@ COMPARED = {
     ">": "is above",
     ">=": "is at least",
 }
+BEFORE_OR_AFTER = {
+    "<": "is before",
+    "<=": "is not after",
+    ">": "is after",
+    ">=": "is not before",
+}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 AN_LETTERS = "AEFHILMNORSX"
 """Letters whose names begin with a vowel when they are spoken."""
 CHOSEN = {
-    Strategy.ANY: "one match for each last event",
-    Strategy.NEXT: "for each last event the match that takes what comes next",
-    Strategy.LAST: "for each last event the match with the latest events",
-    Strategy.MAX: "for each last event the matches that no other contains",
+    Strategy.ANY: "for each last event only one match",
+    Strategy.NEXT: "for each last event only the match with the earliest events",
+    Strategy.LAST: "for each last event only the match with the latest events",
+    Strategy.MAX: "for each last event only the matches that no other contains",
     Strategy.STRICT: "without a gap",
 }
 
@@ -108,7 +114,7 @@ def condition_words(condition: ex.Expression) -> str:
         case ex.Not(operand):
             return _denied_words(operand)
         case ex.Comparison(op, left, right):
-            return f"{value_words(left)} {COMPARED[op]} {value_words(right)}"
+            return f"{value_words(left)} {_compared(op, right)} {value_words(right)}"
         case ex.IsNull(operand):
             return f"{value_words(operand)} is missing"
         case ex.In(operand, items):
@@ -119,17 +125,23 @@ def condition_words(condition: ex.Expression) -> str:
             return f"{value_words(operand)} is like '{pattern}'"
         case ex.Regexp(operand, pattern):
             return f"{value_words(operand)} has the form '{pattern}'"
+        case ex.Attribute():
+            return f"{value_words(condition)} is true"
     return f"{value_words(condition)} holds"
+
+
+def _compared(op: str, right: ex.Expression) -> str:
+    """`is above`; of times `is after`"""
+    if isinstance(right, ex.Literal) and isinstance(right.value, datetime):
+        return BEFORE_OR_AFTER.get(op, COMPARED[op])
+    return COMPARED[op]
 
 
 def _denied_words(condition: ex.Expression) -> str:
     """`its price is not above 10`"""
     match condition:
-        case ex.Comparison("!=", left, right):
-            return f"{value_words(left)} is {value_words(right)}"
         case ex.Comparison(op, left, right):
-            denied = COMPARED[op].replace("is", "is not", 1)
-            return f"{value_words(left)} {denied} {value_words(right)}"
+            return f"{value_words(left)} {_denied(_compared(op, right))} {value_words(right)}"
         case ex.In(operand, items):
             return f"{value_words(operand)} is {_none_of([*map(value_words, items)])}"
         case ex.Between(operand, low, high):
@@ -138,7 +150,16 @@ def _denied_words(condition: ex.Expression) -> str:
             return f"{value_words(operand)} is not like '{pattern}'"
         case ex.Regexp(operand, pattern):
             return f"{value_words(operand)} does not have the form '{pattern}'"
+        case ex.Attribute():
+            return f"{value_words(condition)} is false"
     return f"it is not true that {_operand_words(condition)}"
+
+
+def _denied(compared: str) -> str:
+    """`is not above`, and `is above` again"""
+    if compared.startswith("is not "):
+        return compared.replace("is not", "is", 1)
+    return compared.replace("is", "is not", 1)
 
 
 def _none_of(values: list[str]) -> str:
@@ -211,7 +232,13 @@ def _literal_words(value: ex.LiteralValue) -> str:
     return f"{value:,}"
 
 
-def event_words(noun: str, conditions: Sequence[ex.Expression], variable: str | None = None) -> str:
+def event_words(
+    noun: str,
+    conditions: Sequence[ex.Expression],
+    variable: str | None = None,
+    *,
+    many: bool = False,
+) -> str:
     """`SELL (s) whose price is above 3`: what follows an article or a number."""
     name = noun if variable is None or variable == noun else f"{noun} ({variable})"
     if not conditions:
@@ -220,7 +247,7 @@ def event_words(noun: str, conditions: Sequence[ex.Expression], variable: str | 
     whose = [words.removeprefix("its ") for words in bare]
     if all(words.startswith("its ") for words in bare):
         return f"{name} whose {' and whose '.join(whose)}"
-    return f"{name} such that {listed(bare)}"
+    return f"{name}{', each' if many else ''} such that {listed(bare)}"
 
 
 # ---------------------------------------------------------------- clauses
@@ -261,6 +288,8 @@ def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[s
         yield f"with at most {matches} for each last event"
     if query.count:
         yield "counted, not listed"
+    if query.totals:
+        yield f"with {listed(map(value_words, query.totals))} over all matches"
 
 
 def sentence(parts: Iterable[str]) -> str:

@@ -119,6 +119,13 @@ ERRORS = [
         "hint: put ; (then) or | (either) between two programs",
     ),
     (
+        "a* ; b",
+        "expected ';' (then) or '|' (either) or the end of the text, but found '*'\n"
+        "1 | a* ; b\n"
+        "     ^\n"
+        "hint: repeat stands before what it repeats: repeat a; to match one or the other, write |",
+    ),
+    (
         "try a ; b",
         "expected unless, but the text ends\n"
         "1 | try a ; b\n"

@@ -63,6 +63,8 @@ def test_clauses_in_any_order() -> None:
     [
         ("{A:} ; {B:}", "write . for the very next event"),
         ("{A:} {B:}", "between two expressions"),
+        ("{A:}{2,3}", "there are no counts: write each round"),
+        ("{A:} . {B:}{2}", "there are no counts: write each round"),
         ("BUY", "an event stands in braces: {BUY:}"),
         ("{A:", "never closed"),
         ("({A:} . {B:}) -> r", "stands right after it"),

@@ -89,10 +89,16 @@ def double_bar(trouble: Trouble) -> str | None:
     return "write | for «either»" if doubled else None
 
 
+def others_repetition(trouble: Trouble) -> str | None:
+    """`a* ; b`, `a+`"""
+    if trouble.unexpected in ("*", "+") and "SEMICOLON" in trouble.accepted:
+        return "repeat stands before what it repeats: repeat a; to match one or the other, write |"
+    return None
+
+
 def others_operators(trouble: Trouble) -> str | None:
     for signs, instead in (
         (("->", "=>", "→", ",", "."), "write ; for «then»"),
-        (("+",), "write | for «either»"),
         (("&", "~", "-"), "the operators are ; | ! repeat, try … unless … and x[A]"),
     ):
         if trouble.rest.startswith(signs) and "COMPARE" not in trouble.accepted:
@@ -109,6 +115,7 @@ RULES: tuple[HintRule, ...] = (
     unless_without_try,
     trailing_operator,
     double_bar,
+    others_repetition,
     others_operators,
     two_programs,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cereus.syntax import errors as syntax_errors
 from cereus.syntax.trouble import HintRule, Trouble
 
@@ -62,6 +64,14 @@ def stores_an_event(trouble: Trouble) -> str | None:
     return None
 
 
+def counts(trouble: Trouble) -> str | None:
+    """`{A:}{2,3}`"""
+    count = re.match(r"\{\s*\d+\s*(,\s*\d*\s*)?\}", trouble.rest)
+    if count is None or "DOT" not in trouble.accepted:
+        return None
+    return "there are no counts: write each round, {A:} . {A:}; + is one or more, ? is optional"
+
+
 def two_expressions(trouble: Trouble) -> str | None:
     if "DOT" in trouble.accepted and (trouble.unexpected or "")[:1] in ("{", "(", "!"):
         return "put . (then), | (or) or & (and) between two expressions"
@@ -73,5 +83,6 @@ RULES: tuple[HintRule, ...] = (
     others_sequence,
     braces_missing,
     stores_an_event,
+    counts,
     two_expressions,
 )

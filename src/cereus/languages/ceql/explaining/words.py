@@ -82,7 +82,7 @@ class _Phrasing:
             case cel.Or(operands):
                 return choice_words(map(self.part, operands))
             case cel.And(left, right):
-                return f"{self._inner(left)} that is also {self._inner(right)}"
+                return f"({self.part(left)}) that is also ({self.part(right)})"
             case cel.All():
                 return any_order_words(map(self.part, _parts_of_all(node)))
             case cel.Unless(left, right):
@@ -92,9 +92,9 @@ class _Phrasing:
                 what = _absent(events, "" if through else " in between")
                 return f"{self.part(body)}, {when} {what}"
             case cel.Start(body):
-                return f"from the very first event on, {self.part(body)}"
-            case cel.Project(_, body):
-                return self.part(body)
+                return f"beginning with the very first event, {self.part(body)}"
+            case cel.Project(variables, body):
+                return f"{self._inner(body)} (keeping only {listed(sorted(variables))})"
             case cel.Not(body):
                 return f"an event that is not {self.part(body)}"
             case cel.Select(strategy, body):
@@ -134,7 +134,7 @@ class _Phrasing:
                 case cel.Repeated(body, contiguous=contiguous):
                     apart = " without a gap" if contiguous else apart
                     if inner.gap is not None:
-                        apart += f", {gap_words(inner.gap)} from one to the next,"
+                        apart += f", {gap_words(inner.gap)} from one to the next"
                     count, inner = _rounds(inner), body
                 case cel.Filter(body, _):
                     inner = body
@@ -147,11 +147,14 @@ class _Phrasing:
         stream = "" if inner.stream is None else f" of {inner.stream}"
         if count == "a":
             return with_article(event_words(f"{noun}{stream}", conditions, name))
-        return f"{count} {event_words(plural(f'{noun}{stream}'), conditions, name)}{apart}"
+        apart = f", {apart.lstrip(' ,')}" if conditions and apart else apart
+        several = event_words(plural(f"{noun}{stream}"), conditions, name, many=True)
+        return f"{count} {several}{apart}"
 
     def _several(self, count: str, body: cel.Formula, apart: str, name: str | None) -> str:
         named = "" if name is None else f" (together {name})"
-        return f"{count} times{apart} ({self.part(body)}){named}"
+        comma = "," if "," in apart else ""
+        return f"{count} times{apart}{comma} ({self.part(body)}){named}"
 
     def _other(self, node: cel.Formula) -> str:
         children = [type(child) for child in node.children()]

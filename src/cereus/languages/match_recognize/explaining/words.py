@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cereus.explain.phrases import (
+    any_order_words,
+    choice_words,
     condition_words,
     keys_words,
     listed,
@@ -34,8 +36,7 @@ def words(clause: tree.Clause) -> str:
 def _matching(clause: tree.Clause) -> Iterator[str]:
     yield f"in rows that follow one another, {_part(clause.pattern)}"
     defined = {each.variable: each.condition for each in clause.define}
-    names = [name for name in clause.variables() if name in defined]
-    rows = [f"{name} is a row {_such(defined[name], name)}" for name in names]
+    rows = [f"{name} is {_row(defined.get(name), name)}" for name in clause.variables()]
     subsets = [f"{each.name} is {listed(each.members, 'or')}" for each in clause.subsets]
     if rows or subsets:
         yield "where " + ", and ".join([*rows, *subsets])
@@ -48,12 +49,15 @@ def _matching(clause: tree.Clause) -> Iterator[str]:
         yield f"all in less than {length}"
 
 
-def _such(condition: ex.Expression, name: str) -> str:
-    """`whose price is below the price of the row before`"""
+def _row(condition: ex.Expression | None, name: str) -> str:
+    """`a row whose price is below the price of the row before`"""
+    if condition is None:
+        return "any row"
     conditions = [_condition(part, name) for part in conjuncts(condition)]
     if all(each.startswith("its ") for each in conditions):
-        return "whose " + " and whose ".join(each.removeprefix("its ") for each in conditions)
-    return f"such that {listed(conditions)}"
+        whose = " and whose ".join(each.removeprefix("its ") for each in conditions)
+        return f"a row whose {whose}"
+    return f"a row such that {listed(conditions)}"
 
 
 def _order(column: tree.Order) -> str:
@@ -89,9 +93,9 @@ def _part(node: tree.Pattern) -> str:
         case tree.Concatenation(parts):
             return ", then ".join(map(_part, parts))
         case tree.Alternation(parts):
-            return "either " + listed(map(_part, parts), "or")
+            return choice_words(map(_part, parts))
         case tree.Permutation(parts):
-            return f"{listed(map(_part, parts))} in any order"
+            return any_order_words(map(_part, parts))
         case tree.Quantified(part, low, high):
             phrase = _part(part)
             few = " (as few as possible)" if node.reluctant else ""

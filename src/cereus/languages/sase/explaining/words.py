@@ -70,7 +70,8 @@ def _part(block: sase.Query, part: sase.Part) -> str:
         if names_in(clause.condition) == {component.variable} and _is_beside(block, clause)
     ]
     several = isinstance(component, sase.Kleene)
-    phrase = event_words(plural(noun) if several else noun, conditions, component.variable)
+    noun = plural(noun) if several else noun
+    phrase = event_words(noun, conditions, component.variable, many=several)
     if isinstance(part, sase.Negated):
         return f"no {'series of ' if several else ''}{phrase}"
     return f"one or more {phrase}" if several else with_article(phrase)

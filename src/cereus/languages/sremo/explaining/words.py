@@ -100,7 +100,8 @@ def _event_words(node: sremo.Terminal, *, many: bool = False) -> str:
     alone = [part for part in parts if not ex.variables(part)]
     others = [condition_words(part) for part in parts if ex.variables(part)]
     noun = node.type or "event"
-    phrase = event_words(f"{plural(noun)} in a row" if many else noun, alone, node.register)
+    noun = f"{plural(noun)} in a row" if many else noun
+    phrase = event_words(noun, alone, node.register, many=many)
     if others and all(words.startswith("its ") for words in others):
         whose = " and whose ".join(words.removeprefix("its ") for words in others)
         phrase += f"{' and' if alone else ''} whose {whose}"
