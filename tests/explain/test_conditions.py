@@ -226,8 +226,8 @@ def test_state_that_may_grow_exponentially_is_warned_of(where: str, kept: str) -
         "STRICT(A+ AS a) ; B AS b FILTER sum(a.volume) > 1000",
     ],
 )
-def test_what_cannot_explode_is_not_warned_of(where: str) -> None:
-    assert query(where).warnings == []
+def test_state_that_cannot_explode_is_not_warned_of(where: str) -> None:
+    assert not any("state may grow" in warning for warning in query(where).warnings)
 
 
 def test_a_variable_repeats_where_an_iteration_is_around_it() -> None:

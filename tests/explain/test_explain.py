@@ -57,6 +57,8 @@ automaton
 matches
   each value of name on its own; results come grouped by key
   each complex event once, however many ways it was found
+  an event may end exponentially many matches, one for each set of events that a repetition may \
+take: up to 2^n of n events
 
 memory
   follows the window: only events inside it are kept, for each key

@@ -9,7 +9,8 @@ from cereus.automata.explore import Edge, Explored, explore, explore_determinist
 from cereus.automata.model import marks
 from cereus.clauses.tree import EventWindow, TimeWindow
 from cereus.explain.description import Description
-from cereus.explain.slowness import slowness
+from cereus.explain.listing import lists_exponentially
+from cereus.explain.slowness import is_long, slowness
 from cereus.explain.wording import test_text
 from cereus.plan.alphabet import ONLY_TYPE, Alphabet, alphabet
 from cereus.plan.plan import Plan
@@ -17,6 +18,10 @@ from cereus.plan.plan import Plan
 GROWS = (
     "no WITHIN: partial matches are kept for ever, so state grows with the stream; "
     "add WITHIN 10 minutes, or WITHIN 1000 EVENTS"
+)
+MANY_MATCHES = (
+    "an event may end exponentially many matches, one for each set of events that a repetition may "
+    "take: up to 2^n of n events"
 )
 
 
@@ -123,6 +128,12 @@ class PlanAnalysis:
         """The states that partial matches can stay in, or come back to."""
         return {edge.source for edge in _cycles(explored)}
 
+    @cached_property
+    def lists_exponentially(self) -> bool:
+        """Whether it is known that an event may end exponentially many matches, all listed."""
+        known = self.description.fewer_matches and not self.never_matches
+        return bool(known) and lists_exponentially(self)
+
     @property
     def nodes_per_event(self) -> int:
         """The most nodes that one event adds to the forest: marking moves on one letter."""
@@ -149,7 +160,11 @@ def warnings(plan: Plan, description: Description) -> list[str]:
         texts.append("WITHIN a length of time needs a time column: Stream(time=…)")
     if not analysis.never_matches:
         texts += description.misread(plan)
-    return [*texts, *description.exponential(plan), *slowness(plan)]
+    exponential = description.exponential(plan)
+    unbounded = plan.query.window is None or is_long(plan)
+    if unbounded and not exponential and analysis.lists_exponentially:
+        texts.append(f"{MANY_MATCHES}; {description.fewer_matches}")
+    return [*texts, *exponential, *slowness(plan)]
 
 
 def _why(analysis: PlanAnalysis) -> str:

@@ -16,6 +16,7 @@ from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import NOTHING, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns, may_end_alike
 from cereus.explain.analysis import PlanAnalysis
+from cereus.explain.listing import seen_label
 from cereus.explain.slowness import SlotFilter, comparisons
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Attribute, Comparison, Expression, about, rebuild
@@ -284,16 +285,11 @@ def ambiguity(analysis: PlanAnalysis) -> str:
     if not analysis.alphabet.complete:
         return MATCHED_UNKNOWN
     explored = explore_deterministic(
-        plan.automaton, analysis.alphabet.letters, seen=lambda label: _seen(plan, label)
+        plan.automaton, analysis.alphabet.letters, seen=lambda label: seen_label(plan, label)
     )
     if _ambiguous(explored, analysis.alphabet.letters):
         return COUNTED_AGAIN if plan.counts_unlisted else MATCHED_AGAIN
     return MATCHED_ONCE if explored.complete else MATCHED_UNKNOWN
-
-
-def _seen(plan: Plan, label: Label) -> Label:
-    shown = plan.label(label)
-    return NOTHING if shown is None else shown or frozenset({"(not selected)"})
 
 
 def _ambiguous(explored: Explored, letters: tuple[int, ...]) -> bool:

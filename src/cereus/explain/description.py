@@ -17,10 +17,13 @@ class Description(ABC):
     """How one language describes its plans. What is not abstract fits a language without
     conditions between events.
 
-    positions  what in this language looks at the positions of events
+    positions      what in this language looks at the positions of events
+    fewer_matches  how to get fewer matches than there are sets of events; empty if its automata
+                   do not tell how many there are
     """
 
     positions: ClassVar[str]
+    fewer_matches: ClassVar[str] = ""
 
     @abstractmethod
     def query_text(self, plan: Plan) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
 from cereus.clauses.tree import AttributeWindow, Consume, Skip, Strategy, TimeWindow
-from cereus.explain.analysis import PlanAnalysis, warnings
+from cereus.explain.analysis import MANY_MATCHES, PlanAnalysis, warnings
 from cereus.explain.conditions import ambiguity, doing_text, growth, slot_names
 from cereus.explain.description import Description
 from cereus.explain.wording import label_text, letters_text, several, test_text
@@ -220,6 +220,8 @@ def _what_is_found(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         yield f"returns {column.name}: {condition_text(column.value)}"
     if plan.traits.correlated and not plan.traits.detects:
         yield ambiguity(analysis)
+    if analysis.lists_exponentially:
+        yield MANY_MATCHES
     if query.strategy is not Strategy.ALL:
         yield f"{query.strategy} is decided by {plan.traits.chosen_by.value}"
 

@@ -49,7 +49,7 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
 def _compared_with_all(plan: Plan) -> list[str]:
     """A warning for each condition for which no index helps. Partial matches are indexed by values
     that they have to equal, or be above or below; an equality, or a key, leaves few of them."""
-    if plan.keys or not _is_long(plan):
+    if plan.keys or not is_long(plan):
         return []
     nodes = list(comparisons(plan.automaton))
     if any(isinstance(node, ComparisonFilter) and node.op == "=" for node in nodes):
@@ -62,7 +62,7 @@ def _compared_with_all(plan: Plan) -> list[str]:
     ]
 
 
-def _is_long(plan: Plan) -> bool:
+def is_long(plan: Plan) -> bool:
     """Whether a window has many values. If there is no window, another warning says so."""
     match plan.query.window:
         case TimeWindow(microseconds):

@@ -24,6 +24,7 @@ RARE_RULES = (choose_no_exceptions, anchor_choices)
 
 class CeqlDescription(Description):
     positions = ": :+ START ALL STRICT, or WITHIN … EVENTS"
+    fewer_matches = "use :+ in place of +, NEXT, LAST, MAX or COUNT(*), LIMIT, or a short WITHIN"
 
     def query_text(self, plan: Plan) -> str:
         return to_text(in_ceql(plan.query))

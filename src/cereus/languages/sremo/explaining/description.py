@@ -13,6 +13,7 @@ from cereus.plan.plan import Plan
 
 
 class SremoDescription(Description):
+    fewer_matches = "use LIMIT, or a short WITHIN"
     positions = ". between events without skip*, & ! [1..w], or WITHIN … EVENTS"
 
     def query_text(self, plan: Plan) -> str:
