@@ -68,7 +68,8 @@ WORDS = [
         " DEFINE b AS x > PREV(x) AND x < FIRST(a.x))",
         "In rows that follow one another, from the very first row on, one A, then one or more B,"
         " up to the very last row, where A is any row, and B is a row whose x is above the x of the"
-        " row before and whose x is below the x of the first A, in the order of t, the largest first. Emit one"
+        " row before and whose x is below the x of the first A, in the order of t, the largest"
+        " first. Emit one"
         " row for each match, with A.x as x, and go on after the match.",
     ),
     (
@@ -145,8 +146,10 @@ WORDS = [
         "match_recognize",
         "MATCH_RECOGNIZE (ORDER BY t MEASURES a.x AS x PATTERN (a{,3} b c) SUBSET u = (a, b)"
         " DEFINE b AS x > NEXT(x, 2), c AS sum(c.x) < avg(u.x))",
-        "In rows that follow one another, up to three A, then one B, then one C, where A is any row,"
-        " and B is a row whose x is above the x of the row two behind, and C is a row such that the total x of C"
+        "In rows that follow one another, up to three A, then one B, then one C, where A is any"
+        " row,"
+        " and B is a row whose x is above the x of the row two behind, and C is a row such that"
+        " the total x of C"
         " is below the average x of U, and U is A or B, in the order of t."
         " Emit one row for each match, with A.x as x, and go on after the match.",
     ),
@@ -160,7 +163,8 @@ WORDS = [
         "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
         " DEFINE b AS price > a.price)",
         "In rows that follow one another, one A, then one or more B (as few as possible), where A"
-        " is any row, and B is a row whose price is above the price of A, in the order of time, all of the"
+        " is any row, and B is a row whose price is above the price of A, in the order of time,"
+        " all of the"
         " same name. Emit one row for each match, with A.price as p, and go on after the"
         " match.",
     ),
