@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from cereus.engine.interrupts import interruptible
 from cereus.errors import DataError, switch
-from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
+from cereus.sources.reading.columnar import BATCH_ROWS
 from cereus.sources.scan import Scan, scan
 from cereus.sources.tables import UNREADABLE, is_path, to_table
 from cereus.stream import Stream, refuse_repeated_columns

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from cereus.errors import DataError
-from cereus.sources.blocks import NEW_LINE, Span, arrow_owned, blocks
 from cereus.sources.files import Files
 from cereus.sources.formats import suffixes_of
 from cereus.sources.places import EventFile
-from cereus.sources.texts import TextKinds
+from cereus.sources.reading.blocks import NEW_LINE, Span, arrow_owned, blocks
+from cereus.sources.reading.texts import TextKinds
 from cereus.stream import refuse_repeated
 
 TORN = re.compile(r"Row #(?P<row>\d+): Expected (?P<wanted>\d+) columns, got (?P<there>\d+)")
