@@ -45,7 +45,7 @@ rows beside it."""
 
 
 def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
-    clause = replace(query.clause, rows=tree.Rows.ONE, text=None)
+    clause = replace(query.tree, rows=tree.Rows.ONE, text=None)
     if clause.within is not None:
         clause = replace(clause, within=replace(clause.within, timeouts=False))
     return Anatomy(
@@ -55,7 +55,7 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
         query.of(_showing_variables(clause)),
         complete=not _looks_around(clause),
         chain=not any(map(_may_be_nothing, _parts(clause))),
-        empty=query.clause.rows is not tree.Rows.OMIT and query.may_be_empty,
+        empty=query.tree.rows is not tree.Rows.OMIT and query.may_be_empty,
     )
 
 

@@ -35,8 +35,8 @@ Query = PatternQuery[sremo.Pattern]
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    pattern = replace(query.query.formula, detect=False)
-    plain = query.replaced(query=replace(query.query, formula=pattern, text=None))
+    pattern = replace(query.tree.formula, detect=False)
+    plain = query.replaced(tree=replace(query.tree, formula=pattern, text=None))
     return Anatomy(
         plain,
         lambda: _steps(plain, schema),
@@ -55,8 +55,8 @@ def _may_mark_nothing(unit: sremo.Sremo) -> bool:
 
 
 def _loosened(query: Query) -> Iterator[Loosened]:
-    for rule, trees in edited(query.query, _edits):
-        yield Loosened(rule, lambda tree: query.replaced(query=tree), trees)
+    for rule, trees in edited(query.tree, _edits):
+        yield Loosened(rule, lambda tree: query.replaced(tree=tree), trees)
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -94,7 +94,7 @@ def _marks(expression: sremo.Sremo) -> bool:
 
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
-    tree = query.query
+    tree = query.tree
     strategy = tree.strategy if tree.strategy is Strategy.STRICT else Strategy.ALL
     clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=strategy)
     expression = tree.formula.expression
@@ -103,7 +103,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
             continue  # skipped events belong to the step after them
         prefix = _prefix(expression, count)
         upto = query.replaced(
-            query=replace(clauses, formula=replace(tree.formula, expression=prefix))
+            tree=replace(clauses, formula=replace(tree.formula, expression=prefix))
         )
         while isinstance(prefix, sremo.Windowed):
             prefix = prefix.body
