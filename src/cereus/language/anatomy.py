@@ -205,6 +205,11 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
                 yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
 
 
+def loosened(make: Callable[[Any], CompiledQuery], edits: Iterable[Edit]) -> Iterator[Loosened]:
+    """The query without each of the rules that edits leave out; `make` makes it of a tree."""
+    return (Loosened(rule, make, trees) for rule, trees in edits)
+
+
 def left_out(parts: tuple[Part, ...]) -> Iterator[tuple[Part, tuple[Part, ...]]]:
     """Each part, and all the others."""
     for place, part in enumerate(parts):

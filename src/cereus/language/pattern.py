@@ -165,11 +165,16 @@ class PatternQuery(CompiledQuery, Generic[P]):
         made_here = {"_plans": {}, "_latest": (None, None), "_caches": TableCaches(), "_shapes": {}}
         return {**super().__getstate__(), **made_here}
 
-    def replaced(self, *, tree: ParsedQuery[P] | None = None, stream: Stream | None = None) -> Self:
-        """A copy with another tree, or over another stream."""
+    def of(self, tree: ParsedQuery[P]) -> Self:
+        """A copy with another tree."""
         made = copy(self)  # without its plans
-        made.tree, made.stream = tree or self.tree, stream or self.stream
-        made._text = made.tree.text
+        made.tree, made._text = tree, tree.text
+        return made
+
+    def over(self, stream: Stream) -> Self:
+        """A copy for another stream."""
+        made = copy(self)
+        made.stream = stream
         return made
 
     @property

@@ -34,7 +34,7 @@ class CeqlQuery(PatternQuery[Formula]):
 
     @kept
     def flat(self, schema: pa.Schema) -> CompiledQuery:
-        return self.replaced(tree=flattened(self.tree, schema))
+        return self.of(flattened(self.tree, schema))
 
     def words(self) -> str:
         return words(self.tree, self.keys)
@@ -53,7 +53,7 @@ class CeqlQuery(PatternQuery[Formula]):
             return None  # skipping is decided when matches are listed
         if any(choices(self.tree.formula)):
             return None  # strategies choose among listed matches
-        counting = self.replaced(tree=replace(self.tree, count=True))
+        counting = self.of(replace(self.tree, count=True))
         try:
             counting.plan(schema)
         except RefusedError:

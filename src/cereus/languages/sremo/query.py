@@ -46,4 +46,4 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
             return None
         if self.tree.limit is not None or self.tree.consume is not Consume.NONE:
             return None
-        return self.replaced(tree=replace(self.tree, count=True))
+        return self.of(replace(self.tree, count=True))

@@ -15,12 +15,12 @@ from cereus.language.anatomy import (
     WIDER,
     Anatomy,
     Edit,
-    Loosened,
     QueryRule,
     RuleKind,
     Step,
     edited,
     left_out,
+    loosened,
     numbered_edits,
 )
 from cereus.languages.algebra import tree as algebra
@@ -33,12 +33,11 @@ if TYPE_CHECKING:
 
 
 def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
-    return Anatomy(query.of(query.tree), lambda: _steps(query, schema), lambda: _loosened(query))
-
-
-def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
-    for rule, trees in numbered_edits(edited(query.tree, _edits)):
-        yield Loosened(rule, query.of, trees)
+    return Anatomy(
+        query.of(query.tree),
+        lambda: _steps(query, schema),
+        lambda: loosened(query.of, numbered_edits(edited(query.tree, _edits))),
+    )
 
 
 def _edits(node: object) -> Iterator[Edit]:
