@@ -93,12 +93,13 @@ class QueryRule:
 ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loosened:
-    """The query without one of its rules. `queries` begin with the one that is loosened least: a
-    wider window before none. Where results do not name all events that led to them, `marked` is the
-    query without the rule, which also marks (`TAKEN`) the events that the loosened part takes. The
-    queries are made when they are asked for."""
+    """The query without one of its rules: a wider window before none, so `queries` begin with the
+    one that is loosened least. Where results do not name all events that led to them, `marked` is
+    the query without the rule, which also marks (`TAKEN`) the events that the loosened part takes.
+    The queries are made when they are asked for. Two rules are not the same even if the queries
+    without them are."""
 
     rule: QueryRule
     make: Callable[[Any], CompiledQuery]
