@@ -45,9 +45,6 @@ from cereus.plan.tests import EventTest
 from cereus.state import checked
 from cereus.stream import Stream
 
-NO_EVENT = EventTest(negated=True)
-"""The test of a query that has none: no event passes it."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -82,17 +79,7 @@ class Reading:
 
     def letters(self, schema: pa.Schema) -> Letters:
         """The tests, prepared for batches of a schema."""
-        return tests_of(self.tests, self.stream, schema)
-
-
-def tests_of(tests: tuple[EventTest, ...], stream: Stream, schema: pa.Schema) -> Letters:
-    """The tests of a query, prepared for batches of a schema."""
-    return letters_of(
-        tests or (NO_EVENT,),
-        (stream.type,) if stream.type else None,
-        (stream.stream,) if stream.stream else None,
-        schema,
-    )
+        return letters_of(self.tests, self.stream, schema)
 
 
 class _Seen(NamedTuple):
@@ -345,18 +332,34 @@ class BatchReader:
     def _measured(self, events: Events, batch: pa.RecordBatch) -> Events:
         """Events with their measures and floors. Where positions are not counted, row numbers
         order the events as well."""
-        clock, places, rows = self.clock, events.places, events.row_numbers
-        if clock is None:
+        places = events.places
+        if self.clock is None:
             return events
         order = events.positions
         if not self.reading.counts_positions:
             order = places + self._first if self._first else places
-        measures, floors = clock.read(batch, places, order, events.times, rows)
-        if clock.path is not None and not clock.follows_time:
-            column = ".".join(clock.path)
-            chosen = rows.at(places)
-            self.substreams.check_order("window", column, measures, events.keys, None, chosen)
+        measures, floors = self._measures(
+            self.clock, batch, places, order, events.times, events.keys, events.row_numbers
+        )
         return events.changed(measures=measures, floors=floors)
+
+    def _measures(
+        self,
+        clock: Clock,
+        batch: pa.RecordBatch,
+        places: Ints,
+        order: Ints,
+        times: Ints,
+        keys: Codes,
+        rows: RowNumbers,
+    ) -> tuple[Ints, Ints]:
+        """The measures and floors of the rows at these places; `order`, `times` and `keys` are
+        theirs."""
+        measures, floors = clock.read(batch, places, order, times, rows)
+        if clock.path is not None and not clock.follows_time:
+            column, chosen = ".".join(clock.path), rows.at(places)
+            self.substreams.check_order("window", column, measures, keys, None, chosen)
+        return measures, floors
 
     # ------------------------------------------------------------ events
 

@@ -110,7 +110,12 @@ class RuleReader(BatchReader):
         self.substreams.check_order("time", self.stream.time, times, keys, places, numbers)
         positions = self._positions_of_all(keys) if counted else None
         keys = keys[places] if every else keys
-        measures, floors = self._measures(batch, places, keys, positions, times, numbers)
+        assert self.clock is not None
+        order = places + numbers.first if positions is None else positions[places]
+        of_places = times[places] if len(times) else times
+        measures, floors = self._measures(
+            self.clock, batch, places, order, of_places, keys, numbers
+        )
         return ConcernedRows(
             places,
             alike,
@@ -124,26 +129,6 @@ class RuleReader(BatchReader):
         self.seen = longer(self.seen, self.counted_keys, 0)
         positions: Ints = codes.count_positions(keys, self.seen)
         return positions
-
-    def _measures(
-        self,
-        batch: pa.RecordBatch,
-        places: Ints,
-        keys: Codes,
-        positions: Ints | None,
-        times: Ints,
-        numbers: RowNumbers,
-    ) -> tuple[Ints, Ints]:
-        """The measures and floors of the rows at these places."""
-        clock = self.clock
-        assert clock is not None
-        order = places + numbers.first if positions is None else positions[places]
-        of_places = times[places] if len(times) else times
-        measures, floors = clock.read(batch, places, order, of_places, numbers)
-        if clock.path is not None and not clock.follows_time:
-            column, chosen = ".".join(clock.path), numbers.at(places)
-            self.substreams.check_order("window", column, measures, keys, None, chosen)
-        return measures, floors
 
     # ------------------------------------------------------------ pairs of a row and a rule
 
