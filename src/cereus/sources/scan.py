@@ -226,9 +226,7 @@ def _raw_schema(files: Files, kind: str, place: EventFile, kinds: TextKinds) -> 
     if kind == "json":
         return JsonReader(files).look(place, kinds)
     schema = ColumnarReader(kind).look(place)
-    refuse_repeated(
-        schema.names, f"{place.name!r} has two columns {{}}", "rename or drop one of them"
-    )
+    refuse_repeated(schema.names, f"{place.name!r} has")
     return schema.remove_metadata()
 
 

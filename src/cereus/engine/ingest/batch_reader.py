@@ -36,7 +36,7 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import Classifier
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, per_key, room_for
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.memory import NO_INTS, taken
@@ -194,7 +194,7 @@ class BatchReader:
 
     def seen_by_key(self, keys: int) -> Ints:
         """The number of events of each of `keys` keys, where positions are counted."""
-        return longer(self.seen, keys, 0)[:keys]
+        return room_for(self.seen, keys, 0)[:keys]
 
     def share_letters(self, letters: Classifier) -> None:
         """From now on evaluate the tests together with other readers of the same batches."""
@@ -317,7 +317,7 @@ class BatchReader:
         return _Seen(places, classes, joined(keys), counted)
 
     def _room_to_count(self) -> None:
-        self.seen = longer(self.seen, len(self.key_index), 0)
+        self.seen = room_for(self.seen, len(self.key_index), 0)
 
     def _positions(self, keys: Codes, places: Ints) -> Ints:
         """Positions within the key; `keys` are those of all rows."""
@@ -457,7 +457,7 @@ class BatchReader:
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         saved = {
             "row": self.row,
-            "seen": longer(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
+            "seen": room_for(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
             if counts
             else None,
             "substreams": self.substreams.save(),

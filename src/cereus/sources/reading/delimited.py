@@ -51,7 +51,7 @@ class CsvReader:
             raise self._wrong(place, error) from None
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
-        refuse_repeated(names, f"{place.name!r} has two columns {{}}", "rename or drop one of them")
+        refuse_repeated(names, f"{place.name!r} has")
         self._check_names(place, names)
         return names
 
