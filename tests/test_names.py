@@ -77,6 +77,8 @@ def named(node: ast.AST) -> str | None:
             return name
         case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
             return name
+        case ast.alias(asname=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=name):
+            return name
     return None
 
 
@@ -111,7 +113,15 @@ def test_names_say_what_things_are() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["found = 1", "def told(): ...", "def f(own): ...", "x.held = 1", "def _was_asked(): ..."],
+    [
+        "found = 1",
+        "def told(): ...",
+        "def f(own): ...",
+        "x.held = 1",
+        "def _was_asked(): ...",
+        "from cereus.engine import executor as own",
+        "match x:\n    case [whole]:\n        pass",
+    ],
 )
 def test_riddles_are_seen(text: str) -> None:
     assert list(riddles("cli/run.py", text))

@@ -72,7 +72,7 @@ def market_events(n: int = 1_000_000, seed: int = 7) -> pa.Table:
             "name": _coded(name, TICKERS),
             "price": np.round(_walks(name, steps, opening), 2),
             "volume": (lots * 100).astype(np.int64),
-            "ts": _timestamps(ts.astype(np.int64), OPENING),
+            "ts": _timestamps(ts.astype(np.int64)),
         }
     )
 
@@ -141,8 +141,8 @@ def _walks(name: Integers, steps: Floats, opening: Floats) -> Floats:
     return opening[name] * np.exp(level)
 
 
-def _timestamps(microseconds: Integers, opening: datetime) -> pa.Array:
-    return pa.array(np.datetime64(opening, "us") + microseconds, pa.timestamp("us"))
+def _timestamps(microseconds: Integers) -> pa.Array:
+    return pa.array(np.datetime64(OPENING, "us") + microseconds, pa.timestamp("us"))
 
 
 def _coded(codes: npt.NDArray[Any], names: tuple[str, ...]) -> pa.DictionaryArray:

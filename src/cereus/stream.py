@@ -95,7 +95,7 @@ class Stream:
 
     def check(self, schema: pa.Schema) -> None:
         """Check that column names are distinct, and that columns of types and streams hold text."""
-        refuse_repeated_columns(schema.names)
+        refuse_repeated(schema.names, "the events have")
         if self.condition is not None:
             check(self.condition, schema, self.where)
         self.check_time(schema)
@@ -171,18 +171,14 @@ def _no_condition(where: object) -> CereusError:
     )
 
 
-def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
-    """Refuse two columns of one name, since a query could not name one of them. `{}` in the message
-    is the name."""
+def refuse_repeated(names: Sequence[str], has: str) -> None:
+    """Refuse two columns of one name, since a query could not name one of them. `has` begins the
+    message: "the events have"."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError(message.format(repr(name)), hint=hint)
+            raise DataError(f"{has} two columns {name!r}", hint="rename or drop one of them")
         seen.add(name)
-
-
-def refuse_repeated_columns(names: Sequence[str]) -> None:
-    refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
 
 
 def _check_names(*columns: Iterable[Any]) -> None:

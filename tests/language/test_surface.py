@@ -142,6 +142,12 @@ def test_other_languages_are_bounded_while_they_run(dialect: str) -> None:
         query.run(EVENTS)
 
 
+@DIALECTS
+def test_a_query_keeps_its_limits(dialect: str) -> None:
+    limits = cereus.Limits(steps_per_event=1000)
+    assert cereus.compile(TEXTS[dialect], dialect=dialect, limits=limits).limits == limits
+
+
 # ---------------------------------------------------------------- several at once
 
 

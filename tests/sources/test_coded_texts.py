@@ -13,7 +13,7 @@ import pytest
 
 import cereus
 from cereus.sources import source
-from cereus.sources.columnar import CODED
+from cereus.sources.reading.columnar import CODED
 from tests.volume import volume
 
 STREAM = cereus.Stream(type="type", time="t", unit="s")

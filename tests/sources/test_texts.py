@@ -11,9 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cereus.sources import texts as text_module
-from cereus.sources.blocks import arrow_owned
-from cereus.sources.texts import FEW, KINDS, LOCAL, PLAIN, UTC, Notation, TextKinds, converted
+from cereus.sources.reading import texts as text_module
+from cereus.sources.reading.blocks import arrow_owned
+from cereus.sources.reading.texts import (
+    FEW,
+    KINDS,
+    LOCAL,
+    PLAIN,
+    UTC,
+    Notation,
+    TextKinds,
+    converted,
+)
 from tests.volume import volume
 
 WORDS = ["1", "-7", "007", "+3", " 4", "9223372036854775807", "9223372036854775808", "0x1F",

@@ -150,7 +150,7 @@ def test_what_goes_with_a_rule_makes_no_other_go() -> None:
     query = cereus.compile("(try C unless A(v > 5)) ; A(v > 5)[hit]", dialect="par").compiled
     negation, inside, behind = (each.rule for each in query.anatomy(table.schema).loosened)
     texts = [
-        str(without(query, rules, table.schema).program)  # type: ignore[attr-defined]
+        str(without(query, rules, table.schema).tree)
         for rules in ([negation, inside], [negation, behind], [inside, behind])
     ]
     assert texts == ["C ; A(v > 5)[hit]", "C ; A[hit]", "(try C unless A) ; A[hit]"]

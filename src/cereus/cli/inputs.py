@@ -17,8 +17,8 @@ from cereus.language.registry import default_name, dialect_of, language, names, 
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import Files, Source, source
-from cereus.sources.delimited import SEPARATORS
 from cereus.sources.formats import format_of
+from cereus.sources.reading.delimited import SEPARATORS
 from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".query")

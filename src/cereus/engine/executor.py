@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -31,6 +31,7 @@ from cereus.engine.parallel.spread import Spread
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.listed_counts import ListedCountRows
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
 from cereus.engine.results.timeout_rows import TimeoutRows
@@ -249,14 +250,16 @@ class PatternExecutor(Executor):
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
-        if self.timeouts:
-            return self._measured(self.timeouts.read(chunks))
-        read = self.following.read(chunks) if self.following else chunks
-        return self._measured(self.results.batches(read))
+        if self.following:
+            chunks = self.following.read(chunks)
+        return self._results(chunks)
 
-    def _measured(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same batches; counts the bytes that are written."""
-        for batch in batches:
+    def _results(
+        self, chunks: Iterator[MatchChunk], timed_out: Iterable[pa.RecordBatch] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """The results of matches, then `timed_out`; counts the bytes that are written."""
+        batches = self.timeouts.read(chunks) if self.timeouts else self.results.batches(chunks)
+        for batch in chain(batches, timed_out):
             self._written += batch.nbytes
             yield batch
             del batch  # the memory of a batch may be used again
@@ -265,17 +268,13 @@ class PatternExecutor(Executor):
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
-        if self.timeouts:
-            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.advance(time)))
-        return self._measured(self.results.batches(chunks))
+        return self._results(chunks, self.timeouts.advance(time) if self.timeouts else ())
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
-        if self.timeouts:
-            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.finish()))
-        return self._measured(self.results.batches(chunks))
+        return self._results(chunks, self.timeouts.finish() if self.timeouts else ())
 
     @property
     def readers(self) -> tuple[BatchReader, ...]:

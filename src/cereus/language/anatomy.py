@@ -93,12 +93,13 @@ class QueryRule:
 ORDINALS = {2: "the second", 3: "the third", 4: "the fourth"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loosened:
-    """The query without one of its rules. `queries` begin with the one that is loosened least: a
-    wider window before none. Where results do not name all events that led to them, `marked` is the
-    query without the rule, which also marks (`TAKEN`) the events that the loosened part takes. The
-    queries are made when they are asked for."""
+    """The query without one of its rules: a wider window before none, so `queries` begin with the
+    one that is loosened least. Where results do not name all events that led to them, `marked` is
+    the query without the rule, which also marks (`TAKEN`) the events that the loosened part takes.
+    The queries are made when they are asked for. Two rules are not the same even if the queries
+    without them are."""
 
     rule: QueryRule
     make: Callable[[Any], CompiledQuery]
@@ -203,6 +204,11 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
             for rule, changed in edited(node, edits):
                 values = (_with(value, place, new) for new in changed)
                 yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
+
+
+def loosened(make: Callable[[Any], CompiledQuery], edits: Iterable[Edit]) -> Iterator[Loosened]:
+    """The query without each of the rules that edits leave out; `make` makes it of a tree."""
+    return (Loosened(rule, make, trees) for rule, trees in edits)
 
 
 def left_out(parts: tuple[Part, ...]) -> Iterator[tuple[Part, tuple[Part, ...]]]:

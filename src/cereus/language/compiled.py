@@ -35,20 +35,26 @@ class CompiledQuery(ABC):
     """A query of one language, for one stream: immutable, picklable, the same everywhere it runs.
 
     A schema, where one is taken, is that of the events; names and types are checked against it.
+
+    tree    the syntax tree, in the classes of the language
+    stream  the columns of the events
+    limits  what a run may use
     """
 
     dialect: ClassVar[str]
-    stream: Stream
-    limits: Limits
+    tree: Any
+
+    def __init__(self, tree: Any, stream: Stream, limits: Limits, text: str | None = None) -> None:
+        self.tree, self.stream, self.limits, self._text = tree, stream, limits, text
 
     @property
-    @abstractmethod
-    def tree(self) -> Any:
-        """The syntax tree, in the classes of the language."""
+    def text(self) -> str:
+        """The query as it was written, or as it is printed."""
+        return self._text or self.to_text()
 
-    @property
     @abstractmethod
-    def text(self) -> str: ...
+    def to_text(self) -> str:
+        """The syntax tree as a text."""
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -36,9 +36,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
     """A pattern, with the plans made of it so far: one for each schema it has met."""
 
     description: ClassVar[Description]
+    tree: ParsedQuery[P]
 
-    def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
-        self.query, self.stream, self.limits = query, stream, limits
+    def __init__(self, tree: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
+        super().__init__(tree, stream, limits, tree.text)
         self._plans: dict[bytes | None, Plan] = {}
         self._latest: tuple[pa.Schema | None, Plan | None] = (None, None)
         self._caches = TableCaches()
@@ -48,21 +49,9 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def build(self, schema: pa.Schema | None) -> Plan:
         """A plan; with a schema, every name and type in the query is checked against it."""
 
-    @abstractmethod
-    def to_text(self) -> str:
-        """The query as printed text, if it was not written as a text."""
-
-    @property
-    def tree(self) -> ParsedQuery[P]:
-        return self.query
-
-    @property
-    def text(self) -> str:
-        return self.query.text or self.to_text()
-
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(output.name for output in self.query.select or ())
+        return tuple(output.name for output in self.tree.select or ())
 
     @property
     def returned(self) -> tuple[str, ...]:
@@ -70,7 +59,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def counts(self) -> bool:
-        return self.query.count
+        return self.tree.count
 
     @property
     def emits_late(self) -> bool:
@@ -83,7 +72,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def keys(self) -> tuple[Path, ...]:
-        return keys_of(self.query, self.stream.keys)
+        return keys_of(self.tree, self.stream.keys)
 
     @property
     def warnings(self) -> list[str]:
@@ -123,7 +112,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
             Clock(plan.query.window, self.stream, schema)  # refuses a window that it cannot measure
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
-        return self.plan(schema).columns.union(shown_paths(self.query))
+        return self.plan(schema).columns.union(shown_paths(self.tree))
 
     def executor(
         self,
@@ -147,16 +136,16 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return not traits.position_sensitive and not traits.emits_late
 
     def coded_columns(self, schema: pa.Schema) -> frozenset[str]:
-        plan, query = self.plan(schema), self.query
+        plan, query = self.plan(schema), self.tree
         waits = query.unfollowed is not None or query.timeouts
         if waits or plan.traits.remembers_values:
             return frozenset()
         return plan.tested_only - {path[0] for path in shown_paths(query)}
 
     def columns_beside_tests(self, schema: pa.Schema) -> frozenset[str]:
-        if self.query.unfollowed is not None:
+        if self.tree.unfollowed is not None:
             return super().columns_beside_tests(schema)
-        shown = {path[0] for path in shown_paths(self.query)}
+        shown = {path[0] for path in shown_paths(self.tree)}
         return self.plan(schema).columns_beside_tests | shown
 
     def split(self, schema: pa.Schema | None = None) -> Split:
@@ -176,12 +165,16 @@ class PatternQuery(CompiledQuery, Generic[P]):
         made_here = {"_plans": {}, "_latest": (None, None), "_caches": TableCaches(), "_shapes": {}}
         return {**super().__getstate__(), **made_here}
 
-    def replaced(
-        self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
-    ) -> Self:
-        """A copy with another query, or over another stream."""
+    def of(self, tree: ParsedQuery[P]) -> Self:
+        """A copy with another tree."""
         made = copy(self)  # without its plans
-        made.query, made.stream = query or self.query, stream or self.stream
+        made.tree, made._text = tree, tree.text
+        return made
+
+    def over(self, stream: Stream) -> Self:
+        """A copy for another stream."""
+        made = copy(self)
+        made.stream = stream
         return made
 
     @property

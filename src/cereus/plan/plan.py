@@ -180,18 +180,33 @@ class Plan:
         return selected(self.query)
 
     @cached_property
+    def _tested(self) -> frozenset[tuple[str, ...]]:
+        """The columns that tests read, and the keys."""
+        conditions = (c for test in self.tests for c in test.conditions)
+        type_ = () if self.stream.type is None else ((self.stream.type,),)
+        return frozenset(self.keys).union(type_, *map(attributes, conditions))
+
+    @cached_property
+    def _read_beside(self) -> frozenset[tuple[str, ...]]:
+        """The columns that are read for other reasons."""
+        query, stream = self.query, self.stream
+        paths = {*self.compared, *stream.where_columns, *self.followed_columns}
+        paths.update(p for each in self.columns_compared for p in attributes(each.expression))
+        paths.update(total.attribute for total in query.totals if total.attribute)
+        paths.update((name,) for name in (stream.time, stream.stream) if name is not None)
+        if isinstance(query.window, AttributeWindow):
+            paths.add(query.window.attribute)
+        return frozenset(paths)
+
+    @property
+    def columns(self) -> frozenset[tuple[str, ...]]:
+        """The paths of all columns that the plan reads (without those only shown)."""
+        return self._tested | self._read_beside
+
+    @cached_property
     def tested_only(self) -> frozenset[str]:
         """The columns that are read only by tests or as keys."""
-        query, stream = self.query, self.stream
-        tested = {path for test in self.tests for c in test.conditions for path in attributes(c)}
-        tested.update(self.keys, [(stream.type,)] if stream.type is not None else [])
-        others = {*self.compared, *stream.where_columns, *self.followed_columns}
-        others.update(p for each in self.columns_compared for p in attributes(each.expression))
-        others.update(total.attribute for total in query.totals if total.attribute)
-        others.update((name,) for name in (stream.time, stream.stream) if name is not None)
-        if isinstance(query.window, AttributeWindow):
-            others.add(query.window.attribute)
-        return frozenset(path[0] for path in tested) - {path[0] for path in others}
+        return frozenset(path[0] for path in self._tested) - {path[0] for path in self._read_beside}
 
     @cached_property
     def columns_beside_tests(self) -> frozenset[str]:
@@ -202,19 +217,6 @@ class Plan:
         if self.traits.remembers_values or self.timeouts is not None:
             return every
         return every - (self.tested_only - {path[0] for path in self.keys})
-
-    @cached_property
-    def columns(self) -> frozenset[tuple[str, ...]]:
-        """The paths of all columns that the plan reads (without those only shown)."""
-        paths = {path for test in self.tests for c in test.conditions for path in attributes(c)}
-        paths.update(self.keys)
-        paths.update(self.compared, self.stream.where_columns, self.followed_columns)
-        paths.update(total.attribute for total in self.query.totals if total.attribute)
-        declared = (self.stream.type, self.stream.time, self.stream.stream)
-        paths.update((name,) for name in declared if name is not None)
-        if isinstance(self.query.window, AttributeWindow):
-            paths.add(self.query.window.attribute)
-        return frozenset(paths)
 
     @property
     def followed_columns(self) -> frozenset[tuple[str, ...]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from cereus.expr.tree import Expression
+from cereus.expr.tree import Attribute, Comparison, Expression, Literal
+from cereus.stream import Stream
 
 
 @dataclass(frozen=True)
@@ -40,3 +41,14 @@ class TestSet:
     @property
     def tests(self) -> tuple[EventTest, ...]:
         return tuple(self.numbers)
+
+
+def conditions_of(test: EventTest, stream: Stream) -> tuple[Expression, ...]:
+    """A test as conditions on the columns of a stream, including those on type and stream."""
+    conditions: list[Expression] = []
+    for column, name in ((stream.type, test.type), (stream.stream, test.stream)):
+        if name is not None and column is not None:
+            conditions.append(Comparison("=", Attribute((column,)), Literal(name)))
+        elif name not in (None, "EVENT"):
+            conditions.append(Literal(False))
+    return (*conditions, *test.conditions)

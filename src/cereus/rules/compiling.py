@@ -75,4 +75,4 @@ class RuleCompiler:
 
 
 def _ends_all(query: CompiledQuery) -> bool:
-    return isinstance(query, PatternQuery) and query.query.consume is Consume.ANY
+    return isinstance(query, PatternQuery) and query.tree.consume is Consume.ANY

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.column_types import named_type
 from cereus.errors import CereusError, did_you_mean, switch
 from cereus.sources.formats import COMPRESSIONS, FORMATS
-from cereus.sources.texts import Notation
+from cereus.sources.reading.texts import Notation
 
 STANDARD_INPUT = "-"
 

@@ -17,9 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.ingest.letters import conditions_of
 from cereus.expr import tree as ex
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
 from cereus.stream import Stream
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -49,9 +48,7 @@ def possible(tests: Sequence[EventTest], stream: Stream, schema: pa.Schema) -> A
 def _test(test: EventTest, stream: Stream, schema: pa.Schema) -> Any:
     if test.negated:
         return None
-    types = (stream.type,) if stream.type else None
-    streams = (stream.stream,) if stream.stream else None
-    return _every(conditions_of(test, types, streams), schema)
+    return _every(conditions_of(test, stream), schema)
 
 
 def _every(conditions: Iterable[ex.Expression], schema: pa.Schema) -> Any:

@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.errors import DataError, did_you_mean, shortened
-from cereus.sources.blocks import SPAN, Span, spans
-from cereus.sources.columnar import CODED, ColumnarReader
 from cereus.sources.columns import joined_schema
-from cereus.sources.delimited import CsvReader
 from cereus.sources.files import Files
 from cereus.sources.formats import TEXT
-from cereus.sources.json_lines import JsonReader
 from cereus.sources.places import EventFile, places
+from cereus.sources.reading.blocks import SPAN, Span, spans
+from cereus.sources.reading.columnar import CODED, ColumnarReader
+from cereus.sources.reading.delimited import CsvReader
+from cereus.sources.reading.json_lines import JsonReader
+from cereus.sources.reading.texts import KINDS, TIMES, TextKinds, column_of_type
+from cereus.sources.reading.time_formats import fitting_formats
 from cereus.sources.supported import supported_batch, supported_schema
-from cereus.sources.texts import KINDS, TIMES, TextKinds, column_of_type
-from cereus.sources.time_formats import fitting_formats
 from cereus.stream import refuse_repeated
 
 
@@ -226,9 +226,7 @@ def _raw_schema(files: Files, kind: str, place: EventFile, kinds: TextKinds) -> 
     if kind == "json":
         return JsonReader(files).look(place, kinds)
     schema = ColumnarReader(kind).look(place)
-    refuse_repeated(
-        schema.names, f"{place.name!r} has two columns {{}}", "rename or drop one of them"
-    )
+    refuse_repeated(schema.names, f"{place.name!r} has")
     return schema.remove_metadata()
 
 

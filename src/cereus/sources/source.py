@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 
 from cereus.engine.interrupts import interruptible
 from cereus.errors import DataError, switch
-from cereus.sources.columnar import BATCH_ROWS
 from cereus.sources.files import Files
+from cereus.sources.reading.columnar import BATCH_ROWS
 from cereus.sources.scan import Scan, scan
 from cereus.sources.tables import UNREADABLE, is_path, to_table
-from cereus.stream import Stream, refuse_repeated_columns
+from cereus.stream import Stream, refuse_repeated
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,6 @@ def _in_order(table: pa.Table, order: pa.Array) -> pa.Table:
 
 def _need_time(table: pa.Table, stream: Stream) -> None:
     """Check that there is a column of times that can be sorted."""
-    refuse_repeated_columns(table.column_names)
+    refuse_repeated(table.column_names, "the events have")
     stream.need_time(table.column_names)
     stream.check_time(table.schema)

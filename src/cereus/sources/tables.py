@@ -13,7 +13,7 @@ from cereus.errors import CereusError, DataError, shortened
 from cereus.sources.files import Files
 from cereus.sources.scan import scan
 from cereus.sources.supported import supported_schema, supported_table
-from cereus.stream import refuse_repeated_columns
+from cereus.stream import refuse_repeated
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
 """The errors that Arrow raises for malformed data."""
@@ -160,7 +160,7 @@ def _of_pandas(data: Any) -> pa.Table:
     if any(name is not None for name in data.index.names):
         data = data.reset_index() if not _repeats(data) else data
     names = [str(name) for name in data.columns]
-    refuse_repeated_columns(names)
+    refuse_repeated(names, "the events have")
     return pa.Table.from_pandas(data, preserve_index=False)
 
 

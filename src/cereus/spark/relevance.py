@@ -11,11 +11,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from cereus.engine.ingest.letters import conditions_of
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.plan.plan import Plan
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
 from cereus.spark.expr.evaluate import column
 from cereus.spark.quoting import quoted
 from cereus.spark.schemas import arrow_schema
@@ -61,11 +60,7 @@ def types_of(tests: Sequence[EventTest], stream: Stream) -> set[str] | None:
 
 def _filter_of(test: EventTest, stream: Stream, schema: StructType) -> Column | None:
     """A test as a column; None if all events pass it."""
-    conditions = conditions_of(
-        test,
-        (stream.type,) if stream.type else None,
-        (stream.stream,) if stream.stream else None,
-    )
+    conditions = conditions_of(test, stream)
     if not conditions:
         return F.lit(False) if test.negated else None
     condition = column(conditions[0] if len(conditions) == 1 else ex.And(conditions), schema)

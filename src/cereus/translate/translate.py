@@ -42,4 +42,4 @@ def translated(compiled: CompiledQuery, dialect: str) -> str:
             hint="queries in CEQL and in SREMO can be written as each other",
         )
     with errors_in(compiled.text):
-        return INTO[dialect](compiled.query, compiled.stream)
+        return INTO[dialect](compiled.tree, compiled.stream)

@@ -7,10 +7,13 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from cereus.engine.ingest.letters import WORD, Letters, conditions_of
+from cereus.engine.ingest.letters import WORD, Letters
 from cereus.expr.text import parse_condition
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
 from cereus.reference.conditions import holds
+from cereus.stream import Stream
+
+STREAM = Stream(type="type", stream="src")
 
 TYPES = ["A", "B", "größe", "a name longer than eight bytes", ""]
 CONDITIONS = [
@@ -63,7 +66,7 @@ def expected(tests: list[EventTest], events: pa.RecordBatch) -> list[int]:
     for event in events.to_pylist():
         letter = 0
         for bit, test in enumerate(tests):
-            conditions = conditions_of(test, ("type",), ("src",))
+            conditions = conditions_of(test, STREAM)
             passed = all(holds(condition, event) for condition in conditions)
             letter |= int(passed != test.negated) << bit
         letters.append(letter)
@@ -75,7 +78,7 @@ def expected(tests: list[EventTest], events: pa.RecordBatch) -> list[int]:
 def test_letters_are_what_the_conditions_say(number: int, seed: int) -> None:
     draw = Random(1000 * number + seed)
     tests = drawn_tests(draw, number)
-    letters = Letters(tests, ("type",), ("src",), SCHEMA)
+    letters = Letters(tests, STREAM, SCHEMA)
     known: dict[int, int] = {}
     for size in (1, 2, 60):
         events = batch(draw, size)
@@ -91,7 +94,7 @@ def test_letters_are_what_the_conditions_say(number: int, seed: int) -> None:
 
 def test_a_stream_without_a_type_column_has_events_of_type_event() -> None:
     tests = [EventTest("EVENT"), EventTest("A"), EventTest(None)]
-    letters = Letters(tests, None, None, SCHEMA)
+    letters = Letters(tests, Stream(type=None), SCHEMA)
     known: dict[int, int] = {}
     rows, _ = letters.classify(batch(Random(1), 5), known)
     assert len(rows) == 4
@@ -105,7 +108,7 @@ def test_many_constants_are_too_many_for_a_table_and_still_right() -> None:
         for column in ("s", "d", "src")
         for word in ["u", "one", "S1", *(f"w{i}" for i in range(60))]
     ]
-    letters = Letters(tests, ("type",), ("src",), SCHEMA)
+    letters = Letters(tests, STREAM, SCHEMA)
     events = batch(draw, 30)
     known: dict[int, int] = {}
     _, classes = letters.classify(events, known, keep_all=True)

@@ -25,8 +25,8 @@ from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, rebuild
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
-from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
+from cereus.syntax.tree import bottom_up
 from tests.volume import volume
 
 from . import strategies as random_

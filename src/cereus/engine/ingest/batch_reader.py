@@ -36,7 +36,7 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import Classifier
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, per_key, room_for
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.memory import NO_INTS, taken
@@ -44,9 +44,6 @@ from cereus.errors import CereusError
 from cereus.plan.tests import EventTest
 from cereus.state import checked
 from cereus.stream import Stream
-
-NO_EVENT = EventTest(negated=True)
-"""The test of a query that has none: no event passes it."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +79,7 @@ class Reading:
 
     def letters(self, schema: pa.Schema) -> Letters:
         """The tests, prepared for batches of a schema."""
-        return tests_of(self.tests, self.stream, schema)
-
-
-def tests_of(tests: tuple[EventTest, ...], stream: Stream, schema: pa.Schema) -> Letters:
-    """The tests of a query, prepared for batches of a schema."""
-    return letters_of(
-        tests or (NO_EVENT,),
-        (stream.type,) if stream.type else None,
-        (stream.stream,) if stream.stream else None,
-        schema,
-    )
+        return letters_of(self.tests, self.stream, schema)
 
 
 class _Seen(NamedTuple):
@@ -207,7 +194,7 @@ class BatchReader:
 
     def seen_by_key(self, keys: int) -> Ints:
         """The number of events of each of `keys` keys, where positions are counted."""
-        return longer(self.seen, keys, 0)[:keys]
+        return room_for(self.seen, keys, 0)[:keys]
 
     def share_letters(self, letters: Classifier) -> None:
         """From now on evaluate the tests together with other readers of the same batches."""
@@ -330,7 +317,7 @@ class BatchReader:
         return _Seen(places, classes, joined(keys), counted)
 
     def _room_to_count(self) -> None:
-        self.seen = longer(self.seen, len(self.key_index), 0)
+        self.seen = room_for(self.seen, len(self.key_index), 0)
 
     def _positions(self, keys: Codes, places: Ints) -> Ints:
         """Positions within the key; `keys` are those of all rows."""
@@ -345,18 +332,34 @@ class BatchReader:
     def _measured(self, events: Events, batch: pa.RecordBatch) -> Events:
         """Events with their measures and floors. Where positions are not counted, row numbers
         order the events as well."""
-        clock, places, rows = self.clock, events.places, events.row_numbers
-        if clock is None:
+        places = events.places
+        if self.clock is None:
             return events
         order = events.positions
         if not self.reading.counts_positions:
             order = places + self._first if self._first else places
-        measures, floors = clock.read(batch, places, order, events.times, rows)
-        if clock.path is not None and not clock.follows_time:
-            column = ".".join(clock.path)
-            chosen = rows.at(places)
-            self.substreams.check_order("window", column, measures, events.keys, None, chosen)
+        measures, floors = self._measures(
+            self.clock, batch, places, order, events.times, events.keys, events.row_numbers
+        )
         return events.changed(measures=measures, floors=floors)
+
+    def _measures(
+        self,
+        clock: Clock,
+        batch: pa.RecordBatch,
+        places: Ints,
+        order: Ints,
+        times: Ints,
+        keys: Codes,
+        rows: RowNumbers,
+    ) -> tuple[Ints, Ints]:
+        """The measures and floors of the rows at these places; `order`, `times` and `keys` are
+        theirs."""
+        measures, floors = clock.read(batch, places, order, times, rows)
+        if clock.path is not None and not clock.follows_time:
+            column, chosen = ".".join(clock.path), rows.at(places)
+            self.substreams.check_order("window", column, measures, keys, None, chosen)
+        return measures, floors
 
     # ------------------------------------------------------------ events
 
@@ -454,7 +457,7 @@ class BatchReader:
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         saved = {
             "row": self.row,
-            "seen": longer(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
+            "seen": room_for(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
             if counts
             else None,
             "substreams": self.substreams.save(),

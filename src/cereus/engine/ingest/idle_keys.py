@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.events import Events
-from cereus.engine.ingest.substreams import Ints, longer
+from cereus.engine.ingest.substreams import Ints, room_for
 from cereus.engine.kernel import layout
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.table import TransitionTable
@@ -61,14 +61,14 @@ class IdleKeys:
 
     def rows(self, events: Events, wakes: npt.NDArray[np.uint8], keys: int) -> Ints:
         """The events that wake their key or find it awake; `keys` is the number of keys now."""
-        self.woken = longer(self.woken, keys, NEVER)
+        self.woken = room_for(self.woken, keys, NEVER)
         return codes.awake_rows(
             events.keys, events.classes, wakes, events.measures, events.floors, self.woken
         )
 
     def of_keys(self, keys: int) -> Ints:
         """When each of `keys` keys was last woken."""
-        return longer(self.woken, keys, NEVER)[:keys]
+        return room_for(self.woken, keys, NEVER)[:keys]
 
     def forget(self) -> None:
         """Forget all keys."""

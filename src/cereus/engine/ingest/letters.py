@@ -29,8 +29,11 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import mask as condition_mask
 from cereus.expr.paths import column_at, type_at
 from cereus.expr.types import Kind, kind_of
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
+from cereus.stream import Stream
 
+NO_EVENT = EventTest(negated=True)
+"""The test of a query that has none: no event passes it."""
 WORD = 62
 """Tests per mask word; plans with more tests use several words."""
 MOST_COMBINATIONS = 1 << 14
@@ -57,14 +60,9 @@ class CodedColumn:
 
 
 @lru_cache(maxsize=64)
-def letters_of(
-    tests: tuple[EventTest, ...],
-    type_path: tuple[str, ...] | None,
-    stream_path: tuple[str, ...] | None,
-    schema: pa.Schema,
-) -> Letters:
+def letters_of(tests: tuple[EventTest, ...], stream: Stream, schema: pa.Schema) -> Letters:
     """The prepared tests. The same tests on the same schema are prepared once."""
-    return Letters(tests, type_path, stream_path, schema)
+    return Letters(tests or (NO_EVENT,), stream, schema)
 
 
 class Letters:
@@ -73,14 +71,8 @@ class Letters:
     `known` numbers the letters seen so far; it is shared with the transition table.
     """
 
-    def __init__(
-        self,
-        tests: Sequence[EventTest],
-        type_path: tuple[str, ...] | None,
-        stream_path: tuple[str, ...] | None,
-        schema: pa.Schema,
-    ) -> None:
-        conditions = [conditions_of(test, type_path, stream_path) for test in tests]
+    def __init__(self, tests: Sequence[EventTest], stream: Stream, schema: pa.Schema) -> None:
+        conditions = [conditions_of(test, stream) for test in tests]
         self.columns = _coded_columns(conditions, schema)
         self.words = [
             _Word(range(at, min(at + WORD, len(tests))), tests, conditions, self.columns, schema)
@@ -223,19 +215,6 @@ def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32
 
 
 # ---------------------------------------------------------------- what can be coded
-
-
-def conditions_of(
-    test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
-) -> tuple[ex.Expression, ...]:
-    """A test as conditions, including those on type and stream."""
-    conditions: list[ex.Expression] = []
-    for path, name in ((type_path, test.type), (stream_path, test.stream)):
-        if name is not None and path is not None:
-            conditions.append(ex.Comparison("=", ex.Attribute(path), ex.Literal(name)))
-        elif name is not None and path is None and name != "EVENT":
-            conditions.append(ex.Literal(False))
-    return (*conditions, *test.conditions)
 
 
 def _coded_columns(

@@ -35,17 +35,11 @@ class SharedLetters:
     """The tests of several plans for the same stream, and their results on the last batch."""
 
     def __init__(self, plans: Sequence[Plan], schema: pa.Schema) -> None:
-        stream = plans[0].stream
         self.numbers: dict[EventTest, int] = {}
         for plan in plans:
             for test in plan.tests:
                 self.numbers.setdefault(test, len(self.numbers))
-        self._letters = Letters(
-            list(self.numbers),
-            (stream.type,) if stream.type else None,
-            (stream.stream,) if stream.stream else None,
-            schema,
-        )
+        self._letters = Letters(list(self.numbers), plans[0].stream, schema)
         self.known: dict[int, int] = {}
         self._batch: pa.RecordBatch | None = None
         self._results: dict[bool, Classified] = {}

@@ -86,7 +86,7 @@ class Substreams:
     def _known(self, keys: Codes) -> Codes:
         """The key codes, after making room to watch each of these keys."""
         for what, latest in self.latest.items():
-            self.latest[what] = longer(latest, len(self.index), NEVER)
+            self.latest[what] = room_for(latest, len(self.index), NEVER)
         return keys
 
     def look(
@@ -234,7 +234,7 @@ def per_key(saved: Any, what: str, keys: int) -> Ints:
     return values
 
 
-def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:
+def room_for(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:
     """The array with room for `size` values, at least twice as many where it has to grow."""
     if size <= len(array):
         return array

@@ -15,9 +15,8 @@ import pyarrow as pa
 from cereus.automata.model import Label, stamps
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.automata.subset import MOST_LETTERS
-from cereus.engine.ingest.batch_reader import tests_of
 from cereus.engine.ingest.clock import Clock
-from cereus.engine.ingest.letters import Letters
+from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.kernel.layout import FIRST_SHOWN, LABEL_BITS, LABEL_MASK, UNMARKED, UNSEEN
 from cereus.engine.match.table import TransitionTable
 from cereus.errors import LimitError
@@ -118,7 +117,7 @@ class TableCache:
         if last is not None and last.schema.equals(schema):
             return last
         clock = Clock(plan.query.window, plan.stream, schema)
-        made = Prepared(schema, clock, tests_of(plan.tests, plan.stream, schema))
+        made = Prepared(schema, clock, letters_of(plan.tests, plan.stream, schema))
         self._prepared = made
         return made
 

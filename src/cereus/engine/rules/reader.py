@@ -11,7 +11,7 @@ from cereus.engine.ingest import codes
 from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.events import Events, no_events, zeros
-from cereus.engine.ingest.substreams import Codes, Ints, longer
+from cereus.engine.ingest.substreams import Codes, Ints, room_for
 from cereus.engine.kernel import layout
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.memory import taken
@@ -110,7 +110,12 @@ class RuleReader(BatchReader):
         self.substreams.check_order("time", self.stream.time, times, keys, places, numbers)
         positions = self._positions_of_all(keys) if counted else None
         keys = keys[places] if every else keys
-        measures, floors = self._measures(batch, places, keys, positions, times, numbers)
+        assert self.clock is not None
+        order = places + numbers.first if positions is None else positions[places]
+        of_places = times[places] if len(times) else times
+        measures, floors = self._measures(
+            self.clock, batch, places, order, of_places, keys, numbers
+        )
         return ConcernedRows(
             places,
             alike,
@@ -121,29 +126,9 @@ class RuleReader(BatchReader):
         )
 
     def _positions_of_all(self, keys: Codes) -> Ints:
-        self.seen = longer(self.seen, self.counted_keys, 0)
+        self.seen = room_for(self.seen, self.counted_keys, 0)
         positions: Ints = codes.count_positions(keys, self.seen)
         return positions
-
-    def _measures(
-        self,
-        batch: pa.RecordBatch,
-        places: Ints,
-        keys: Codes,
-        positions: Ints | None,
-        times: Ints,
-        numbers: RowNumbers,
-    ) -> tuple[Ints, Ints]:
-        """The measures and floors of the rows at these places."""
-        clock = self.clock
-        assert clock is not None
-        order = places + numbers.first if positions is None else positions[places]
-        of_places = times[places] if len(times) else times
-        measures, floors = clock.read(batch, places, order, of_places, numbers)
-        if clock.path is not None and not clock.follows_time:
-            column, chosen = ".".join(clock.path), numbers.at(places)
-            self.substreams.check_order("window", column, measures, keys, None, chosen)
-        return measures, floors
 
     # ------------------------------------------------------------ pairs of a row and a rule
 
@@ -161,7 +146,7 @@ class RuleReader(BatchReader):
         classes = codes.dense_classes(np.ascontiguousarray(pairs.masks), self.known)
         if idle is None:
             return Routed(pairs.rows, numbers, classes)
-        idle.woken = longer(idle.woken, len(index), NEVER)
+        idle.woken = room_for(idle.woken, len(index), NEVER)
         routed = Routed(
             *routing.awake_pairs(
                 pairs.rows,
@@ -216,7 +201,7 @@ class RuleReader(BatchReader):
     def keep(self, codes: Ints) -> None:
         if self.reading.counts_positions and self.substreams.of_keys.paths:
             alive = np.unique(self.substreams.index.parts()[1][codes])
-            self.seen = longer(self.seen, self.counted_keys, 0)[alive]
+            self.seen = room_for(self.seen, self.counted_keys, 0)[alive]
         if self.idle_keys is not None:
             self.idle_keys.keep(codes, len(self.key_index))
         self.substreams.keep(codes)

@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.clauses.tree import AnyQuery, Consume, Returned
-from cereus.engine.ingest.letters import WORD, conditions_of
+from cereus.engine.ingest.letters import WORD
 from cereus.expr import tree as ex
 from cereus.expr.arrow.vector import INT64
 from cereus.expr.paths import type_at
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.returned import returned_variables
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
 from cereus.state.digest import digest_of
 
 CONSTANT = "\0constant"
@@ -128,12 +128,7 @@ def _clauses(query: AnyQuery) -> AnyQuery:
 
 
 def _form(test: EventTest, plan: Plan, schema: pa.Schema) -> tuple[TestForm, tuple[Constants, ...]]:
-    stream = plan.stream
-    conditions = conditions_of(
-        test,
-        (stream.type,) if stream.type else None,
-        (stream.stream,) if stream.stream else None,
-    )
+    conditions = conditions_of(test, plan.stream)
     if test.negated:  # it passes most of the stream: it is evaluated once, for all rules
         none = tuple(() for _ in conditions)
         return TestForm(conditions, none, True), none

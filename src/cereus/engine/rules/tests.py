@@ -27,6 +27,7 @@ from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, constant
 from cereus.expr.paths import column_at
 from cereus.plan.tests import EventTest
+from cereus.stream import Stream
 
 Masks = npt.NDArray[np.uint64]
 SAMPLE = 512
@@ -209,7 +210,7 @@ class RuleTests:
         self.alike = np.uint64(alike)
         """The tests that are the same in all rules."""
         self.columns = _columns(forms, schema)
-        self._letters = Letters(common, None, None, schema)
+        self._letters = Letters(common, Stream(type=None), schema)
         self._known: dict[int, int] = {}
 
     def concerning(self, batch: pa.RecordBatch) -> Concerning:

@@ -110,7 +110,7 @@ def two_expressions(trouble: Trouble) -> str | None:
     return None
 
 
-RULES: tuple[HintRule, ...] = (
+HINTS: tuple[HintRule, ...] = (
     restriction_in_front,
     operator_in_condition,
     condition_in_brackets,

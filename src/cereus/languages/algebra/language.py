@@ -71,7 +71,9 @@ class Algebra(Language):
         from cereus.languages.algebra.query import AlgebraQuery
 
         cheaper = optimised(tree, values=values) if optimise else None
-        query = AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
+        query = AlgebraQuery(
+            tree, stream, limits, text, cheaper, values=values, merge_ties=merge_ties
+        )
         _check_steps(query, limits.steps_per_event)
         return query
 

@@ -39,32 +39,28 @@ class AlgebraQuery(EventwiseQuery):
     """An expression as it was written, and the one that is detected in its place."""
 
     dialect = "algebra"
+    tree: algebra.EventExpression
 
     def __init__(
         self,
-        written: algebra.EventExpression,
+        tree: algebra.EventExpression,
         stream: Stream,
+        limits: Limits,
         text: str | None = None,
         optimised: Optimised | None = None,
         *,
         values: bool = False,
         merge_ties: bool = False,
     ) -> None:
-        self.written, self.stream, self._text = written, stream, text
-        self.limits = Limits()  # bounds are known before the first event
+        super().__init__(tree, stream, limits, text)
         self.optimised, self.values, self.merge_ties = optimised, values, merge_ties
 
-    @property
-    def tree(self) -> algebra.EventExpression:
-        return self.written
-
-    @property
-    def text(self) -> str:
-        return self._text or str(self.written)
+    def to_text(self) -> str:
+        return str(self.tree)
 
     @property
     def expression(self) -> algebra.EventExpression:
-        return self.written if self.optimised is None else self.optimised.after
+        return self.tree if self.optimised is None else self.optimised.after
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -147,10 +143,12 @@ class AlgebraQuery(EventwiseQuery):
 
     def of(self, expression: algebra.EventExpression) -> AlgebraQuery:
         """The query of another expression, as it is written, with the rows of the constituents."""
-        return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
+        return AlgebraQuery(
+            expression, self.stream, self.limits, values=True, merge_ties=self.merge_ties
+        )
 
     def words(self) -> str:
-        return words(self.written, self.keys)
+        return words(self.tree, self.keys)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -161,7 +159,7 @@ class AlgebraQuery(EventwiseQuery):
     def check(self, schema: pa.Schema | None) -> None:
         super().check(schema)
         if schema is not None:
-            for each in algebra.primitives(self.written):  # also those that were optimised away
+            for each in algebra.primitives(self.tree):  # also those that were optimised away
                 event_test(each.name, each.condition, schema, self._text)
         self._check_time(schema)
 
@@ -172,7 +170,7 @@ class AlgebraQuery(EventwiseQuery):
     def _check_time(self, schema: pa.Schema | None) -> None:
         """Refuse times that do not fit: ticks need integers, durations need a time column."""
         restrictions = [
-            n for n in self.written.postorder() if isinstance(n, algebra.TemporalRestriction)
+            n for n in self.tree.postorder() if isinstance(n, algebra.TemporalRestriction)
         ]
         in_durations = any(isinstance(node.tau, timedelta) for node in restrictions)
         if self.stream.time is None:
@@ -214,7 +212,7 @@ class AlgebraQuery(EventwiseQuery):
         self.check(schema)
         return sections(
             {
-                "expression": [str(self.written)],
+                "expression": [str(self.tree)],
                 "optimised": self._optimised(),
                 "tests": self.tests_text(schema),
                 "dropped before detection": ["events that pass no test"],

@@ -14,7 +14,7 @@ from cereus.expr.print import condition_text
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.expr.tree import Aggregate, Expression
 from cereus.languages.algebra import tree as algebra
-from cereus.languages.algebra.hints import RULES, expected
+from cereus.languages.algebra.hints import HINTS, expected
 from cereus.syntax import literals
 from cereus.syntax.parsing import located, read
 
@@ -30,7 +30,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> algebra.EventEx
         "expression",
         text,
         Expressions(Conditions()),
-        RULES,
+        HINTS,
         params,
         expected,
     )

@@ -27,17 +27,17 @@ class CeqlQuery(PatternQuery[Formula]):
     description = CeqlDescription()
 
     def to_text(self) -> str:
-        return to_text(self.query)
+        return to_text(self.tree)
 
     def build(self, schema: pa.Schema | None) -> Plan:
-        return build(self.query, self.stream, schema)
+        return build(self.tree, self.stream, schema)
 
     @kept
     def flat(self, schema: pa.Schema) -> CompiledQuery:
-        return self.replaced(query=flattened(self.query, schema))
+        return self.of(flattened(self.tree, schema))
 
     def words(self) -> str:
-        return words(self.query, self.keys)
+        return words(self.tree, self.keys)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -45,15 +45,15 @@ class CeqlQuery(PatternQuery[Formula]):
 
     @kept
     def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
-        if self.query.count:
+        if self.tree.count:
             return self
-        if self.query.select is not None or self.query.returned:
+        if self.tree.select is not None or self.tree.returned:
             return None  # one complex event may be many bindings
-        if self.query.skip or self.query.unfollowed:
+        if self.tree.skip or self.tree.unfollowed:
             return None  # skipping is decided when matches are listed
-        if any(choices(self.query.formula)):
+        if any(choices(self.tree.formula)):
             return None  # strategies choose among listed matches
-        counting = self.replaced(query=replace(self.query, count=True))
+        counting = self.of(replace(self.tree, count=True))
         try:
             counting.plan(schema)
         except RefusedError:

@@ -63,29 +63,24 @@ class MatchRecognizeQuery(EventwiseQuery):
     """A clause, and what was made of it for the schemas it has met."""
 
     dialect = "match_recognize"
+    tree: Clause
 
     def __init__(
-        self, clause: tree.Clause, stream: Stream, limits: Limits, text: str | None = None
+        self, clause: Clause, stream: Stream, limits: Limits, text: str | None = None
     ) -> None:
-        self.clause, self.limits, self._text = clause, limits, text
-        self.stream = _timed(stream, clause)
+        super().__init__(clause, _timed(stream, clause), limits, text)
         self._bounds: dict[pa.Schema, Bound] = {}
 
-    @property
-    def tree(self) -> tree.Clause:
-        return self.clause
-
-    @property
-    def text(self) -> str:
-        return self._text or to_text(self.clause)
+    def to_text(self) -> str:
+        return to_text(self.tree)
 
     @cached_property
     def automaton(self) -> RowAutomaton:
-        return automaton(self.clause.pattern)
+        return automaton(self.tree.pattern)
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
-        return self.clause.partition
+        return self.tree.partition
 
     @property
     def emits_late(self) -> bool:
@@ -93,8 +88,8 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def returned(self) -> tuple[str, ...]:
-        names = tuple(measure.name for measure in self.clause.measures)
-        return (*names, *tree.TIMEOUTS) if self.clause.timeouts else names
+        names = tuple(measure.name for measure in self.tree.measures)
+        return (*names, *tree.TIMEOUTS) if self.tree.timeouts else names
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -103,7 +98,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def _shows_rows(self) -> bool:
-        return any(each.name == EVERY for each in self.clause.subsets)
+        return any(each.name == EVERY for each in self.tree.subsets)
 
     @property
     def result_columns(self) -> tuple[str, ...]:
@@ -116,7 +111,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def has_several_rows(self) -> bool:
-        return self.clause.rows is not tree.Rows.ONE
+        return self.tree.rows is not tree.Rows.ONE
 
     @property
     def counts_events(self) -> bool:
@@ -133,7 +128,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     @cached_property
     def fingerprint(self) -> str:
         where = filter(None, [self.stream.where])
-        return digest_of(repr((VERSION, self.clause, self.stream.unit, *where)))
+        return digest_of(repr((VERSION, self.tree, self.stream.unit, *where)))
 
     # ------------------------------------------------------------ checking
 
@@ -145,7 +140,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     def _checked(self, schema: pa.Schema) -> Bound:
         """The clause over a table, if its window can be measured there."""
         over = self.bound(schema)
-        if self.clause.within is not None:
+        if self.tree.within is not None:
             length(over, self.stream.unit)
         return over
 
@@ -153,7 +148,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         if schema not in self._bounds:
             if len(self._bounds) > MOST_SCHEMAS:
                 self._bounds.clear()
-            self._bounds[schema] = bound(self.clause, schema)
+            self._bounds[schema] = bound(self.tree, schema)
         return self._bounds[schema]
 
     def path(self, over: Bound) -> Path:
@@ -165,13 +160,13 @@ class MatchRecognizeQuery(EventwiseQuery):
     most_parts = 300  # all conditions on single rows are evaluated together
 
     def part_count(self, schema: pa.Schema | None = None) -> int:
-        variables = sum(isinstance(part, tree.Variable) for part in self.clause.pattern.walk())
-        return variables + sum(len(conjuncts(each.condition)) for each in self.clause.define)
+        variables = sum(isinstance(part, tree.Variable) for part in self.tree.pattern.walk())
+        return variables + sum(len(conjuncts(each.condition)) for each in self.tree.define)
 
     @kept
     def columns(self, schema: pa.Schema) -> frozenset[tuple[str, ...]]:
         over = self.bound(schema)
-        if self.clause.rows is not tree.Rows.ONE:
+        if self.tree.rows is not tree.Rows.ONE:
             return frozenset((name,) for name in schema.names)
         formulas = [*over.define.values(), *(formula for _, formula in over.measures)]
         read = {*over.partition, *(order.path[0] for order in over.order)}
@@ -183,7 +178,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return frozenset((name,) for name in read if name in schema.names)
 
     def split(self, schema: pa.Schema | None = None) -> Split:
-        if not self.clause.partition:
+        if not self.tree.partition:
             return Split(ahead=False, why_not="without PARTITION BY all rows are one partition")
         return Split(pieces="partitions", ahead=False)
 
@@ -227,19 +222,19 @@ class MatchRecognizeQuery(EventwiseQuery):
         if not any(DONE in moves or moves for moves in self.automaton.begin):
             return ["the pattern can never match"]
         searched = [SEARCHED] if self._is_searched else []
-        return [*searched, *cost_warnings(self.clause)]
+        return [*searched, *cost_warnings(self.tree)]
 
     @property
     def _is_searched(self) -> bool:
         """Whether runs are tried in Python. The answer is exact once the columns are known."""
         if self._bounds:
             return any(self.path(over) is Path.SEARCH for over in self._bounds.values())
-        return is_searched(self.clause, self.automaton)
+        return is_searched(self.tree, self.automaton)
 
     @property
     def live_warnings(self) -> list[str]:
         warnings = []
-        clause = self.clause
+        clause = self.tree
         loops = any(
             isinstance(n, tree.Quantified) and n.high is None for n in clause.pattern.walk()
         )
@@ -271,18 +266,18 @@ class MatchRecognizeQuery(EventwiseQuery):
         )
 
     def _pattern(self) -> Iterator[str]:
-        yield pattern_text(self.clause.pattern)
+        yield pattern_text(self.tree.pattern)
         yield f"{len(self.automaton)} states, each reads one row; moves in order of preference"
-        yield f"after a match: SKIP {self.clause.skip.to} {self.clause.skip.variable or ''}".strip()
-        if self.clause.within is not None:
-            yield f"within {self.clause.within.length} of the first row"
-            if self.clause.within.timeouts:
+        yield f"after a match: SKIP {self.tree.skip.to} {self.tree.skip.variable or ''}".strip()
+        if self.tree.within is not None:
+            yield f"within {self.tree.within.length} of the first row"
+            if self.tree.within.timeouts:
                 yield "partial matches that their window ends are emitted too"
 
     def _conditions(self, schema: pa.Schema | None) -> Iterator[str]:
-        defined = {each.variable: each.condition for each in self.clause.define}
+        defined = {each.variable: each.condition for each in self.tree.define}
         over = None if schema is None else self.bound(schema)
-        for name in self.clause.variables():
+        for name in self.tree.variables():
             if name not in defined:
                 yield f"{name}  every row"
                 continue
@@ -299,16 +294,16 @@ class MatchRecognizeQuery(EventwiseQuery):
         yield "live: a match is emitted when no run of higher preference is alive"
 
     def _order(self) -> Iterator[str]:
-        names = ", ".join(".".join(path) for path in self.clause.partition)
+        names = ", ".join(".".join(path) for path in self.tree.partition)
         yield f"partitions by {names}" if names else "one partition"
         order = ", ".join(
-            f"{each.path[-1]}{' DESC' if each.descending else ''}" for each in self.clause.order
+            f"{each.path[-1]}{' DESC' if each.descending else ''}" for each in self.tree.order
         )
         yield f"in the order of {order}; ties as they came" if order else "in the order of arrival"
 
     def _output(self) -> Iterator[str]:
-        yield str(self.clause.rows)
-        for measure in self.clause.measures:
+        yield str(self.tree.rows)
+        for measure in self.tree.measures:
             yield f"{measure.name} = {value_text(measure.value)}"
 
     def _memory(self, schema: pa.Schema | None) -> Iterator[str]:
@@ -317,7 +312,7 @@ class MatchRecognizeQuery(EventwiseQuery):
             fixed = sum(kind.bit_width for kind in read if _is_fixed(kind))
             texts = "" if all(map(_is_fixed, read)) else " and its texts"
             yield f"of a table every row, with {fixed // 8} bytes{texts} in the columns it reads"
-        within = self.clause.within
+        within = self.tree.within
         ends = "which WITHIN sees to" if within is not None else "however long that takes"
         yield f"live, the rows of each partition until no match can have them, {ends}"
 
@@ -326,7 +321,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return MatchRecognizeQuery(clause, self.stream, self.limits)
 
     def words(self) -> str:
-        return words(self.clause)
+        return words(self.tree)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -341,10 +336,10 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @kept
     def ending(self, column: str | None = None) -> MatchRecognizeQuery:
-        return self.of(showing_last_row(self.clause, column)) if self._shows_rows else self
+        return self.of(showing_last_row(self.tree, column)) if self._shows_rows else self
 
     def diagram(self) -> str:
-        return dot(self.clause, self.automaton)
+        return dot(self.tree, self.automaton)
 
 
 def _is_fixed(kind: pa.DataType) -> bool:

@@ -13,7 +13,7 @@ from cereus.engine import snapshot
 from cereus.engine.eventwise import EventwiseExecutor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
-from cereus.engine.ingest.substreams import Codes, Ints, longer
+from cereus.engine.ingest.substreams import Codes, Ints, room_for
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
@@ -65,7 +65,7 @@ class ReactiveExecutor(EventwiseExecutor):
 
     def _read(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         events = self.reader.read(batch)
-        self.states = longer(self.states, len(self.reader.substreams), 0)
+        self.states = room_for(self.states, len(self.reader.substreams), 0)
         classes = self._class_of_letter()[events.classes]
         parts = list(self._run(classes, events.keys))
         if parts:
@@ -109,7 +109,7 @@ class ReactiveExecutor(EventwiseExecutor):
         of time is no longer checked for events of a forgotten key."""
         kept = np.flatnonzero(self.states[: len(self.reader.substreams)])
         self.reader.keep(kept)
-        self.states = longer(self.states[kept], 1, 0)
+        self.states = room_for(self.states[kept], 1, 0)
         return len(kept)
 
     def forget(self) -> None:
@@ -128,7 +128,7 @@ class ReactiveExecutor(EventwiseExecutor):
             keys = len(self.reader.substreams)
             states = checked.codes(state["states"], "the states of keys", keys)
             checked.within(states, 0, self.machine.states, "the state of a key")
-            self.states = longer(states, 1, 0)
+            self.states = room_for(states, 1, 0)
 
 
 def _joined(parts: list[Reactions]) -> Reactions:

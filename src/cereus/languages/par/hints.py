@@ -106,7 +106,7 @@ def others_operators(trouble: Trouble) -> str | None:
     return None
 
 
-RULES: tuple[HintRule, ...] = (
+HINTS: tuple[HintRule, ...] = (
     condition_in_brackets,
     program_in_parentheses,
     try_needs_parentheses,

@@ -47,7 +47,7 @@ class Par(Language):
     ) -> ParQuery:
         from cereus.languages.par.query import ParQuery
 
-        return ParQuery(tree, stream, text, limits)
+        return ParQuery(tree, stream, limits, text)
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Whether two programs have the same outputs: then they are the same to whoever is

@@ -22,11 +22,9 @@ from cereus.languages.par.explaining.words import words
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
-from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.state.digest import digest_of
-from cereus.stream import Stream
 
 MOST_SHOWN = 24
 
@@ -35,30 +33,16 @@ class ParQuery(EventwiseQuery):
     """A program; one machine of it runs for every key."""
 
     dialect = "par"
+    tree: par.Program
 
-    def __init__(
-        self,
-        program: par.Program,
-        stream: Stream,
-        text: str | None = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self.program, self.stream, self._text = program, stream, text
-        self.limits = limits or Limits()
-
-    @property
-    def tree(self) -> par.Program:
-        return self.program
-
-    @property
-    def text(self) -> str:
-        return self._text or str(self.program)
+    def to_text(self) -> str:
+        return str(self.tree)
 
     @cached_property
     def derivatives(self) -> Machine:
         """The machine before it is minimised."""
         # `states` has another default: a machine is made before the first event, not by events
-        return from_program(self.program, states=self.limits.given.get("states", MAX_STATES))
+        return from_program(self.tree, states=self.limits.given.get("states", MAX_STATES))
 
     @cached_property
     def machine(self) -> Machine:
@@ -73,11 +57,11 @@ class ParQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        return digest_of(repr((ReactiveExecutor.version, self.program, self.stream)))
+        return digest_of(repr((ReactiveExecutor.version, self.tree, self.stream)))
 
     @property
     def warnings(self) -> list[str]:
-        nodes = (node for node in self.program.walk() if isinstance(node, par.Output))
+        nodes = (node for node in self.tree.walk() if isinstance(node, par.Output))
         written = frozenset[str]().union(*(node.names for node in nodes))
         dead = written - frozenset[str]().union(*self.machine.output_sets)
         if not written:
@@ -122,10 +106,10 @@ class ParQuery(EventwiseQuery):
 
     def of(self, program: par.Program) -> ParQuery:
         """A copy with another program."""
-        return ParQuery(program, self.stream, limits=self.limits)
+        return ParQuery(program, self.stream, self.limits)
 
     def words(self) -> str:
-        return words(self.program, self.keys)
+        return words(self.tree, self.keys)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -135,7 +119,7 @@ class ParQuery(EventwiseQuery):
     def notifies(self) -> bool:
         """Whether a program reports with outputs where it has found something; one without outputs
         reports by its completion."""
-        return any(isinstance(node, par.Output) for node in self.program.walk())
+        return any(isinstance(node, par.Output) for node in self.tree.walk())
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         if not self.notifies:
@@ -171,7 +155,7 @@ class ParQuery(EventwiseQuery):
         self.check(schema)
         return sections(
             {
-                "program": [str(self.program)],
+                "program": [str(self.tree)],
                 "stages": self._stages(),
                 "tests": self.tests_text(schema),
                 "dropped before the machine": ["events that pass no test"],
@@ -184,7 +168,7 @@ class ParQuery(EventwiseQuery):
 
     def _stages(self) -> Iterator[str]:
         first, smallest = self.derivatives.sizes, self.machine.sizes
-        yield f"lang      par text → program with {sum(1 for _ in self.program.walk())} parts"
+        yield f"lang      par text → program with {sum(1 for _ in self.tree.walk())} parts"
         yield f"machine   {first['states']} states, one for each derivative, over {_kinds(first)}"
         yield f"minimise  {smallest['states']} states over {_kinds(smallest)}"
         yield "engine    one table lookup per event that passes a test"

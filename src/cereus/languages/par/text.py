@@ -13,7 +13,7 @@ from cereus.expr.print import condition_text
 from cereus.expr.text import Conditions, span_of
 from cereus.expr.tree import Aggregate, Expression
 from cereus.languages.par import tree as par
-from cereus.languages.par.hints import RULES, expected
+from cereus.languages.par.hints import HINTS, expected
 from cereus.syntax.literals import name_of, quote_name
 from cereus.syntax.parsing import read
 
@@ -31,7 +31,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> par.Program:
         "program",
         text,
         Programs(Conditions()),
-        RULES,
+        HINTS,
         params,
         expected,
     )

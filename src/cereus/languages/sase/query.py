@@ -46,28 +46,24 @@ class SaseQuery(EventwiseQuery):
     """A text, with the plans made of it so far: one for each schema it has met."""
 
     dialect = "sase"
+    tree: sase.Program
 
     def __init__(
         self,
-        program: sase.Program,
+        tree: sase.Program,
         stream: Stream,
         limits: Limits,
         aggregates: Aggregates,
         output: str | int | None = None,
         implicit_keys: tuple[str, ...] = (),
     ) -> None:
-        self.program, self.stream, self.limits = program, stream, limits
+        super().__init__(tree, stream, limits, tree.text)
         self.aggregates, self.output, self.implicit_keys = aggregates, output, implicit_keys
         self._plans: dict[bytes | None, ProgramPlan] = {}
         self._tables = TableCaches()
 
-    @property
-    def tree(self) -> sase.Program:
-        return self.program
-
-    @property
-    def text(self) -> str:
-        return self.program.text or to_text(self.program)
+    def to_text(self) -> str:
+        return to_text(self.tree)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -105,7 +101,7 @@ class SaseQuery(EventwiseQuery):
         key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
         if key not in self._plans:
             self._plans[key] = build_program(
-                self.program, self.stream, schema, self.aggregates, self.output
+                self.tree, self.stream, schema, self.aggregates, self.output
             )
         return self._plans[key]
 
@@ -118,7 +114,7 @@ class SaseQuery(EventwiseQuery):
 
     def part_count(self, schema: pa.Schema | None = None) -> int:
         """Components and conditions between them count as well: hundreds may share one test."""
-        blocks = [block for union in self.program.queries for block in union.blocks]
+        blocks = [block for union in self.tree.queries for block in union.blocks]
         written = sum(len(block.parts) + len(block.clauses) for block in blocks)
         return max(super().part_count(schema), written)
 
@@ -156,7 +152,7 @@ class SaseQuery(EventwiseQuery):
             return self
         stream = replace(self.stream, keys=(*self.stream.keys, *implicit_keys))
         return SaseQuery(
-            self.program, stream, self.limits, self.aggregates, self.output, implicit_keys
+            self.tree, stream, self.limits, self.aggregates, self.output, implicit_keys
         )
 
     def split(self, schema: pa.Schema | None = None) -> Split:
@@ -202,7 +198,7 @@ class SaseQuery(EventwiseQuery):
         block = result.blocks[0]
         if block.source is not None:
             schema = self.plan(schema).result.blocks[0].schema or schema
-        program = flattened(self.program, result.union, schema)
+        program = flattened(self.tree, result.union, schema)
         return SaseQuery(
             program, self.stream, self.limits, self.aggregates, self.output, self.implicit_keys
         )
@@ -213,7 +209,7 @@ class SaseQuery(EventwiseQuery):
         return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
 
     def words(self) -> str:
-        return words(self.program)
+        return words(self.tree)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:

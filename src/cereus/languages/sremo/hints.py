@@ -78,7 +78,7 @@ def two_expressions(trouble: Trouble) -> str | None:
     return None
 
 
-RULES: tuple[HintRule, ...] = (
+HINTS: tuple[HintRule, ...] = (
     signs_of_the_paper,
     others_sequence,
     braces_missing,

@@ -25,13 +25,13 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
     description = SremoDescription()
 
     def to_text(self) -> str:
-        return language.to_text(self.query)
+        return language.to_text(self.tree)
 
     def build(self, schema: pa.Schema | None) -> Plan:
-        return build(self.query, self.stream, schema)
+        return build(self.tree, self.stream, schema)
 
     def words(self) -> str:
-        return words(self.query, self.keys)
+        return words(self.tree, self.keys)
 
     @kept
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
@@ -42,8 +42,8 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
         """A query that counts the matches. Matches end where they are reported, so they can be
         counted, unless something limits them one by one, or only the places where they end are
         wanted."""
-        if self.query.formula.detect:
+        if self.tree.formula.detect:
             return None
-        if self.query.limit is not None or self.query.consume is not Consume.NONE:
+        if self.tree.limit is not None or self.tree.consume is not Consume.NONE:
             return None
-        return self.replaced(query=replace(self.query, count=True))
+        return self.of(replace(self.tree, count=True))

@@ -16,7 +16,7 @@ from cereus.errors import QuerySyntaxError, RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.sremo import tree as sremo
-from cereus.languages.sremo.hints import RULES, expected
+from cereus.languages.sremo.hints import HINTS, expected
 from cereus.languages.sremo.print import expression_text, to_text
 from cereus.syntax import literals
 from cereus.syntax.parsing import errors_in, read
@@ -32,7 +32,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
     EventWindow(size=10)
     """
     query: sremo.SremoTree = read(
-        "languages/sremo/grammar.lark", "query", text, _Texts(Conditions()), RULES, params, expected
+        "languages/sremo/grammar.lark", "query", text, _Texts(Conditions()), HINTS, params, expected
     )
     with errors_in(text):
         expression = named(query.formula.expression)
@@ -42,7 +42,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
 def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:
     """Read an expression alone. Registers and columns are not yet distinguished (see `named`)."""
     result: sremo.Sremo = read(
-        "languages/sremo/grammar.lark", "part", text, _Texts(Conditions()), RULES, params, expected
+        "languages/sremo/grammar.lark", "part", text, _Texts(Conditions()), HINTS, params, expected
     )
     return result
 

@@ -165,7 +165,7 @@ class Batch:
         if self.sliced:
             stream = replace(stream, keys=(*stream.keys, SLICE))
         return Task(
-            self.query.replaced(stream=stream),
+            self.query.over(stream),
             self.shape,
             self.groups if sorted_by is None else sorted_by,
             tuple(self.schema.names),

@@ -14,8 +14,8 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language import registry
 from cereus.query import Query
 from cereus.sources import Files, scan
-from cereus.sources.delimited import CsvReader
 from cereus.sources.places import EventFile, is_remote, matching, places
+from cereus.sources.reading.delimited import CsvReader
 from cereus.spark.files import refused_directory
 from cereus.spark.pipeline.compiling import (
     SELF_DESCRIBING,

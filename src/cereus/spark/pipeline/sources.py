@@ -11,8 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from cereus.column_types import named_schema
 from cereus.errors import DataError
-from cereus.sources.delimited import CsvReader
 from cereus.sources.places import places
+from cereus.sources.reading.delimited import CsvReader
 from cereus.spark.pipeline.spec import FileSource, KafkaSource, RateSource, Source, TableSource
 from cereus.spark.quoting import quoted
 from cereus.spark.reading.by_spark import read_by_spark, text_options, typed

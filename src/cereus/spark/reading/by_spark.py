@@ -1,5 +1,5 @@
 """Reads files of text by Spark itself, live or in places that only Spark reaches: as texts, which
-become values by the rules of `cereus.sources.texts`."""
+become values by the rules of `cereus.sources.reading.texts`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cereus.errors import CereusError, DataError
 from cereus.expr.types import kind_of
 from cereus.sources import Files
 from cereus.sources.formats import one_format, suffixes_of
-from cereus.sources.texts import GROUPED, KINDS, NUMERIC, TIMES, Notation, TextKinds
+from cereus.sources.reading.texts import GROUPED, KINDS, NUMERIC, TIMES, Notation, TextKinds
 from cereus.spark.files import CSV, located
 from cereus.spark.quoting import quoted
 from cereus.spark.reading.types import spark_type

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest import codes
-from cereus.engine.ingest.letters import conditions_of, letters_of
+from cereus.engine.ingest.letters import letters_of
 from cereus.expr.arrow.evaluate import mask
 from cereus.expr.tree import Expression, attributes
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, conditions_of
 from cereus.stream import Stream
 
 Mask = npt.NDArray[np.bool_]
@@ -33,11 +33,11 @@ class TestedEvents:
 
     def __init__(self, table: pa.Table, stream: Stream, tests: Iterable[EventTest]) -> None:
         self._table = table
-        self._paths = [None if name is None else (name,) for name in (stream.type, stream.stream)]
+        self._stream = stream
         conditions = dict.fromkeys(c for test in tests for c in self.conditions(test))
         letters_seen: dict[int, int] = {}
         atoms = tuple(EventTest(conditions=(each,)) for each in conditions)
-        letters = letters_of(atoms or (EventTest(),), None, None, table.schema)
+        letters = letters_of(atoms or (EventTest(),), Stream(type=None), table.schema)
         read = {path[0] for each in conditions for path in attributes(each)}
         batches = table.select(sorted(read) or table.column_names[:1]).to_batches()
         parts = [letters.classify(batch, letters_seen, keep_all=True)[1] for batch in batches]
@@ -60,7 +60,7 @@ class TestedEvents:
 
     def conditions(self, test: EventTest) -> tuple[Expression, ...]:
         """All conditions of a test, including its type and stream."""
-        return conditions_of(test, *self._paths)
+        return conditions_of(test, self._stream)
 
     def satisfying(self, condition: Expression) -> Mask:
         """The kinds of events that satisfy a condition."""

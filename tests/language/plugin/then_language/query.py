@@ -27,13 +27,13 @@ class ThenQuery(PatternQuery[Pattern]):
     description = ThenDescription()
 
     def to_text(self) -> str:
-        return to_text(self.query.formula)
+        return to_text(self.tree.formula)
 
     def build(self, schema: pa.Schema | None) -> Plan:
         tests = TestSet()
-        automaton = self._automaton(self.query.formula, tests)
-        facts = PatternFacts(position_sensitive=any(map(is_at_once, self.query.formula.walk())))
-        return Plan.of(self.query, self.stream, Lowered(automaton, tests.tests), facts)
+        automaton = self._automaton(self.tree.formula, tests)
+        facts = PatternFacts(position_sensitive=any(map(is_at_once, self.tree.formula.walk())))
+        return Plan.of(self.tree, self.stream, Lowered(automaton, tests.tests), facts)
 
     def _automaton(self, pattern: Pattern, tests: TestSet) -> Automaton:
         if isinstance(pattern, Then):

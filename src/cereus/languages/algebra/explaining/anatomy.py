@@ -15,12 +15,12 @@ from cereus.language.anatomy import (
     WIDER,
     Anatomy,
     Edit,
-    Loosened,
     QueryRule,
     RuleKind,
     Step,
     edited,
     left_out,
+    loosened,
     numbered_edits,
 )
 from cereus.languages.algebra import tree as algebra
@@ -33,12 +33,11 @@ if TYPE_CHECKING:
 
 
 def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
-    return Anatomy(query.of(query.written), lambda: _steps(query, schema), lambda: _loosened(query))
-
-
-def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
-    for rule, trees in numbered_edits(edited(query.written, _edits)):
-        yield Loosened(rule, query.of, trees)
+    return Anatomy(
+        query.of(query.tree),
+        lambda: _steps(query, schema),
+        lambda: loosened(query.of, numbered_edits(edited(query.tree, _edits))),
+    )
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -66,8 +65,8 @@ def _window(tau: algebra.Tau) -> TimeWindow | None:
 
 
 def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
-    for count, unit in enumerate(_units(query.written), 1):
-        prefix = _prefix(query.written, count)
+    for count, unit in enumerate(_units(query.tree), 1):
+        prefix = _prefix(query.tree, count)
         alone = _is_one_event(prefix) and not query.merge_ties
         tests = tuple(_tests(unit, schema))
         yield Step(to_text(unit), tests, query.of(prefix), alone=alone)

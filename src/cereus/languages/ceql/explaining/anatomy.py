@@ -12,13 +12,13 @@ from cereus.language.anatomy import (
     ROWS_OF,
     Anatomy,
     Edit,
-    Loosened,
     QueryRule,
     RuleKind,
     Step,
     clause_edits,
     edited,
     left_out,
+    loosened,
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
@@ -42,17 +42,17 @@ CHOOSING = (cel.Select, cel.Project)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    shown = replace(query.query, count=False, totals=(), returned=(), timeouts=False, text=None)
+    shown = replace(query.tree, count=False, totals=(), returned=(), timeouts=False, text=None)
     tree = replace(shown, select=None)
-    plain = query.replaced(query=tree)
+    plain = query.of(tree)
     return Anatomy(
         plain,
         lambda: _steps(plain, schema),
-        lambda: _loosened(plain),
-        query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
+        lambda: loosened(plain.of, edited(plain.tree, _edits)),
+        query.of(replace(tree, select=_every_variable(tree.formula))),
         complete=not any(isinstance(node, UNSEEN) for node in tree.formula.walk()),
         chain=not any(map(_may_be_nothing, tree.formula.walk())),
-        reported=None if shown.select is None else query.replaced(query=shown),
+        reported=None if shown.select is None else query.of(shown),
     )
 
 
@@ -66,11 +66,6 @@ def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
         return None
     names = (name for name in sorted(bound(formula)) if ">" not in name)
     return tuple(Output(name, column=ROWS_OF.format(name)) for name in names) or None
-
-
-def _loosened(query: Query) -> Iterator[Loosened]:
-    for rule, trees in edited(query.query, _edits):
-        yield Loosened(rule, lambda tree: query.replaced(query=tree), trees)
 
 
 # ---------------------------------------------------------------- what may be loosened
@@ -133,7 +128,7 @@ def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formul
 
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
-    tree = query.query
+    tree = query.tree
     clauses = replace(
         tree,
         consume=Consume.NONE,
@@ -147,7 +142,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)
         tests = tuple(tests_of(unit, tree, query.stream, schema))
-        upto = query.replaced(query=replace(clauses, formula=prefix))
+        upto = query.of(replace(clauses, formula=prefix))
         alone = len(tests) == 1 and _is_test(prefix, tests[0])
         last = count == len(units) and tree.unfollowed is None and not chooses
         optional = any(map(_may_be_nothing, unit.walk()))

@@ -14,9 +14,10 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.planning.keys import with_keys
-from cereus.languages.ceql.planning.rewrite import bottom_up, rewrite, split_filters
+from cereus.languages.ceql.planning.rewrite import rewrite, split_filters
 from cereus.languages.ceql.predicates import is_between
 from cereus.plan.plan import Plan
+from cereus.syntax.tree import bottom_up
 
 
 def skeleton(plan: Plan) -> Plan:

@@ -19,22 +19,15 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.planning.brackets import refuse_other_events
 from cereus.languages.ceql.planning.choosing import choices, max_refusal
-from cereus.languages.ceql.planning.facts import (
-    ends_marked,
-    facts_of,
-)
+from cereus.languages.ceql.planning.facts import ends_marked, facts_of
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.lower import MatchChoice, lowered
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
-from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.rewrite import Rule, rewrite
 from cereus.languages.ceql.planning.span import with_implied_window
 from cereus.languages.ceql.planning.streams import Streams, check_streams
-from cereus.languages.ceql.planning.timeouts import (
-    check_timeouts,
-    first_tests,
-    timeout_plans,
-)
+from cereus.languages.ceql.planning.timeouts import check_timeouts, first_tests, timeout_plans
 from cereus.languages.ceql.planning.unseen import with_single_rounds
 from cereus.plan.checking import check_clauses
 from cereus.plan.lowered import Lowered, with_tests
@@ -42,6 +35,7 @@ from cereus.plan.plan import Follower, Plan
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
+from cereus.syntax.tree import bottom_up
 
 SKIPPED = "AFTER MATCH SKIP compares whole runs"
 """Why slots cannot decide."""
@@ -192,7 +186,6 @@ def _check_count(query: cel.CeqlTree) -> None:
 
 def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
     """The query after a check of every condition, with literals that fit the columns."""
-
     variables = scope.bound(query.formula)
 
     def condition(expression: Expression) -> Expression:

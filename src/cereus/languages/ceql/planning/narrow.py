@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from cereus.expr.tree import has_aggregates, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
+from cereus.syntax.tree import bottom_up
 
 
 def narrow_filters(formula: cel.Formula) -> cel.Formula:

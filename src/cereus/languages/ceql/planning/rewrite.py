@@ -9,19 +9,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Expression, about, has_aggregates, rebuild, variables
+from cereus.expr.tree import Expression, about, has_aggregates, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.plan.traits import CHOOSING
+from cereus.syntax.tree import bottom_up, rebuild
 
 Rule = Callable[[cel.Formula], cel.Formula]
 
 
-def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> cel.Formula:
-    """`change` applied to every part of a formula, the inner parts first."""
-    if isinstance(formula, cel.Not) and not into_not:
+def outside_not(formula: cel.Formula, change: Rule) -> cel.Formula:
+    """`change` applied to every part of a formula, the inner parts first, but not to what stands in
+    a NOT: that is one test."""
+    if isinstance(formula, cel.Not):
         return change(formula)
-    return change(rebuild(formula, lambda part: bottom_up(part, change, into_not=into_not)))
+    return change(rebuild(formula, lambda part: outside_not(part, change)))
 
 
 # ---------------------------------------------------------------- the rules
@@ -44,7 +46,7 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
                 return cel.Or(tuple(parts))
         return node
 
-    return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
+    return outside_not(formula, split)
 
 
 def push_filters(formula: cel.Formula) -> cel.Formula:
@@ -63,7 +65,7 @@ def push_filters(formula: cel.Formula) -> cel.Formula:
             return node
         return _push(node.body, next(iter(names)), condition) or node
 
-    return bottom_up(formula, push, into_not=False)
+    return outside_not(formula, push)
 
 
 def choose_no_exceptions(formula: cel.Formula) -> cel.Formula:

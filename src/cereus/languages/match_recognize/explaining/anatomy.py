@@ -19,12 +19,12 @@ from cereus.language.anatomy import (
     WIDER,
     Anatomy,
     Edit,
-    Loosened,
     QueryRule,
     RuleKind,
     Step,
     edited,
     left_out,
+    loosened,
 )
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.print import pattern_text, value_text, within_text
@@ -45,23 +45,18 @@ rows beside it."""
 
 
 def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
-    clause = replace(query.clause, rows=tree.Rows.ONE, text=None)
+    clause = replace(query.tree, rows=tree.Rows.ONE, text=None)
     if clause.within is not None:
         clause = replace(clause, within=replace(clause.within, timeouts=False))
     return Anatomy(
         query.of(_showing_rows(clause)),
         lambda: _steps(query, clause, schema),
-        lambda: _loosened(query, clause),
+        lambda: loosened(lambda each: query.of(_showing_rows(each)), edited(clause, _edits)),
         query.of(_showing_variables(clause)),
         complete=not _looks_around(clause),
         chain=not any(map(_may_be_nothing, _parts(clause))),
-        empty=query.clause.rows is not tree.Rows.OMIT and query.may_be_empty,
+        empty=query.tree.rows is not tree.Rows.OMIT and query.may_be_empty,
     )
-
-
-def _loosened(query: MatchRecognizeQuery, clause: tree.Clause) -> Iterator[Loosened]:
-    for rule, clauses in edited(clause, _edits):
-        yield Loosened(rule, lambda each: query.of(_showing_rows(each)), clauses)
 
 
 def _may_be_nothing(pattern: tree.Pattern) -> bool:

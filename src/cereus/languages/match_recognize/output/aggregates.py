@@ -204,9 +204,10 @@ def _booleans(data: pa.Array) -> Ints:
     return np.asarray(pc.fill_null(data.cast(pa.bool_()), False)).astype(np.int64)
 
 
-def _masked(values: npt.NDArray[Any], counts: Ints, kind: pa.DataType | None = None) -> pa.Array:
+def _masked(values: npt.NDArray[Any], counts: Ints) -> pa.Array:
+    """The values; null where nothing was counted."""
     none = counts == 0
-    return pa.array(values, kind, mask=none if none.any() else None)
+    return pa.array(values, mask=none if none.any() else None)
 
 
 def _as_ints(data: pa.Array) -> Ints | None:

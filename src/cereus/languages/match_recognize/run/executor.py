@@ -36,7 +36,7 @@ from cereus.languages.match_recognize.match.sorting import (
     in_order,
     without_views,
 )
-from cereus.languages.match_recognize.output import batch as whole
+from cereus.languages.match_recognize.output import batch as output
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.languages.match_recognize.run.joining import joined
 from cereus.languages.match_recognize.run.keys import Keys
@@ -84,7 +84,7 @@ class RecognizingExecutor(Executor):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return whole.run(self.finder, _empty(self.bound.schema)).schema.remove_metadata()
+        return output.run(self.finder, _empty(self.bound.schema)).schema.remove_metadata()
 
     @property
     def header(self) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class RecognizingExecutor(Executor):
         if clause.rows is tree.Rows.UNMATCHED:
             unmatched = _unmatched(matched, old, streams.resume, covered)
         of = cells(matched, clause.rows, unmatched)
-        result = whole.columns(self.bound, rows, matched, of, self.unit) if len(of) else None
+        result = output.columns(self.bound, rows, matched, of, self.unit) if len(of) else None
         if goes_on:
             np.maximum.at(covered, matched.partition, np.maximum(matches.ends, matches.starts + 1))
             keys.carry_on(rows, streams, covered, self.before)
@@ -303,7 +303,7 @@ def _taken_up(free: SimpleQueue[Finder], piece: SortedRows) -> list[pa.RecordBat
 
 
 def _results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
-    for batch in whole.results(finder, piece):
+    for batch in output.results(finder, piece):
         yield _counted(batch, finder)
 
 

@@ -36,7 +36,7 @@ REACHED, UNLESS = "reached", "unless "
 
 def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
     return Anatomy(
-        query.of(query.program),
+        query.of(query.tree),
         lambda: _steps(query, schema),
         lambda: _loosened(query),
         complete=False,
@@ -45,8 +45,8 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
 
 
 def _loosened(query: ParQuery) -> Iterator[Loosened]:
-    every = numbered_edits(edited(query.program, _edits))
-    marked = edited(query.program, partial(_edits, mark=TAKEN))
+    every = numbered_edits(edited(query.tree, _edits))
+    marked = edited(query.tree, partial(_edits, mark=TAKEN))
     for (rule, trees), (_, (marking,)) in zip(every, marked, strict=True):
         of_one = rule.condition is not None
         yield Loosened(rule, query.of, trees, marking if of_one else None)
@@ -75,8 +75,8 @@ def _steps(query: ParQuery, schema: pa.Schema | None) -> Iterator[Step]:
     """The steps of a query: every atom is one. A separate output at each atom shows at which events
     it succeeds; outputs change nothing else, so one program counts them all."""
     atoms: dict[str, par.Atom] = {}
-    marked = query.of(_marked(_without_outputs(query.program), atoms))
-    for (mark, atom), name in zip(atoms.items(), _names(query.program), strict=True):
+    marked = query.of(_marked(_without_outputs(query.tree), atoms))
+    for (mark, atom), name in zip(atoms.items(), _names(query.tree), strict=True):
         test = event_test(atom.type, atom.condition, schema)
         forbidden = name.startswith(UNLESS)
         yield Step(name, (test,), marked, mark=mark, optional=forbidden)

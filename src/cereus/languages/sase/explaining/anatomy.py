@@ -38,7 +38,7 @@ SHOWN = sase.Output((), column=ROWS_OF)
 
 
 def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
-    program = replace(query.program, text=None)
+    program = replace(query.tree, text=None)
     shown = replace(program, queries=(*program.queries[:-1], _bare(program.queries[-1])))
     bare = query.of(shown)
     return Anatomy(

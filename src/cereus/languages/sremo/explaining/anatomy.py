@@ -16,13 +16,13 @@ from cereus.expr.tree import conjuncts
 from cereus.language.anatomy import (
     Anatomy,
     Edit,
-    Loosened,
     QueryRule,
     RuleKind,
     Step,
     clause_edits,
     edited,
     left_out,
+    loosened,
     wider,
     window_rule,
 )
@@ -35,12 +35,12 @@ Query = PatternQuery[sremo.Pattern]
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    pattern = replace(query.query.formula, detect=False)
-    plain = query.replaced(query=replace(query.query, formula=pattern, text=None))
+    pattern = replace(query.tree.formula, detect=False)
+    plain = query.of(replace(query.tree, formula=pattern, text=None))
     return Anatomy(
         plain,
         lambda: _steps(plain, schema),
-        lambda: _loosened(plain),
+        lambda: loosened(plain.of, edited(plain.tree, _edits)),
         complete=all(node.marks for node in pattern.expression.walk() if _is_terminal(node)),
         chain=not any(map(_may_mark_nothing, _units(pattern.expression))),
     )
@@ -52,11 +52,6 @@ def _may_mark_nothing(unit: sremo.Sremo) -> bool:
     return _marks(unit) and any(
         not node.marks if _is_terminal(node) else isinstance(node, empty) for node in unit.walk()
     )
-
-
-def _loosened(query: Query) -> Iterator[Loosened]:
-    for rule, trees in edited(query.query, _edits):
-        yield Loosened(rule, lambda tree: query.replaced(query=tree), trees)
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -94,7 +89,7 @@ def _marks(expression: sremo.Sremo) -> bool:
 
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
-    tree = query.query
+    tree = query.tree
     strategy = tree.strategy if tree.strategy is Strategy.STRICT else Strategy.ALL
     clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=strategy)
     expression = tree.formula.expression
@@ -102,9 +97,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
         if not _marks(unit):
             continue  # skipped events belong to the step after them
         prefix = _prefix(expression, count)
-        upto = query.replaced(
-            query=replace(clauses, formula=replace(tree.formula, expression=prefix))
-        )
+        upto = query.of(replace(clauses, formula=replace(tree.formula, expression=prefix)))
         while isinstance(prefix, sremo.Windowed):
             prefix = prefix.body
         alone = isinstance(prefix, sremo.Terminal) and not ex.variables(prefix.condition)

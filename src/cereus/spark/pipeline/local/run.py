@@ -194,8 +194,8 @@ def _ordered(events: pa.Table, query: Query, flow: Flow) -> pa.Table:
     read = {path[0] for path in query.compiled.columns(events.schema)} | {order, *flow.tie}
     window: list[tuple[str, ...]] = []
     compiled = query.compiled
-    if isinstance(compiled, PatternQuery) and isinstance(compiled.query.window, AttributeWindow):
-        window = [compiled.query.window.attribute]
+    if isinstance(compiled, PatternQuery) and isinstance(compiled.tree.window, AttributeWindow):
+        window = [compiled.tree.window.attribute]
     needed = [name for name in events.column_names if name in read]
     names = [(name,) for name in (*flow.tie, *needed, *events.column_names)]
     paths = dict.fromkeys([(order,), *window, *names])

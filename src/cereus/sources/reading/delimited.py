@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from cereus.errors import DataError
-from cereus.sources.blocks import NEW_LINE, Span, arrow_owned, blocks
 from cereus.sources.files import Files
 from cereus.sources.formats import suffixes_of
 from cereus.sources.places import EventFile
-from cereus.sources.texts import TextKinds
+from cereus.sources.reading.blocks import NEW_LINE, Span, arrow_owned, blocks
+from cereus.sources.reading.texts import TextKinds
 from cereus.stream import refuse_repeated
 
 TORN = re.compile(r"Row #(?P<row>\d+): Expected (?P<wanted>\d+) columns, got (?P<there>\d+)")
@@ -51,7 +51,7 @@ class CsvReader:
             raise self._wrong(place, error) from None
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
-        refuse_repeated(names, f"{place.name!r} has two columns {{}}", "rename or drop one of them")
+        refuse_repeated(names, f"{place.name!r} has")
         self._check_names(place, names)
         return names
 

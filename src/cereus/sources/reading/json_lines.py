@@ -12,12 +12,12 @@ import pyarrow.json as json
 
 from cereus.errors import DataError
 from cereus.expr.types import kind_of
-from cereus.sources.blocks import Span, arrow_owned, blocks
 from cereus.sources.columns import joined_schema
 from cereus.sources.files import Files
-from cereus.sources.json_numbers import exact_schema
 from cereus.sources.places import EventFile
-from cereus.sources.texts import NUMERIC, TextKinds
+from cereus.sources.reading.blocks import Span, arrow_owned, blocks
+from cereus.sources.reading.json_numbers import exact_schema
+from cereus.sources.reading.texts import NUMERIC, TextKinds
 
 PARSED_AT_ONCE = 1 << 22
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from cereus.errors import DataError, shortened
 from cereus.expr.types import Kind, kind_of
-from cereus.sources.time_formats import likely_formats
+from cereus.sources.reading.time_formats import likely_formats
 
 UTC = pa.timestamp("us", "UTC")
 LOCAL = pa.timestamp("us")
