@@ -619,3 +619,51 @@ def test_a_miss_of_many_events_is_cut_short_in_the_text() -> None:
     text = str(cereus.compile("SELECT MAX * WHERE A+ ; B FILTER B[x > 900]").why(events))
     assert "10, 11, … (301 in all) miss" in text and "… 289 more events" in text
     assert len(text.splitlines()) < 60
+
+
+KEYED = pa.table(
+    {
+        "type": ["SELL", "BUY", "SELL", "BUY"],
+        "time": pa.array([0, 1, 2, 3], pa.timestamp("s")),
+        "price": [10, 12, 9, 5],
+        "name": ["a", "b", "b", None],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "keys"),
+    [
+        ("ceql", "SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY name WITHIN 10 seconds", ()),
+        ("ceql", "SELECT * WHERE SELL AS s ; BUY AS b WITHIN 10 seconds", ("name",)),
+        ("sremo", "any({SELL:}, {BUY:}) PARTITION BY name WITHIN 10 seconds", ()),
+        ("sase", "PATTERN SEQ(SELL s, BUY b) WITHIN 10 seconds", ("name",)),
+        ("algebra", "SELL ; BUY", ("name",)),
+        (
+            "match_recognize",
+            "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES s.price AS p"
+            " PATTERN (s b) DEFINE s AS type = 'SELL', b AS type = 'BUY')",
+            (),
+        ),
+    ],
+)
+def test_events_of_several_keys_are_told_so(dialect: str, text: str, keys: tuple[str, ...]) -> None:
+    stream = Stream(type="type", time="time", keys=keys)
+    query = cereus.compile(text, dialect=dialect, stream=stream)
+    answer = query.why_not(KEYED, [0, 1])
+    assert str(answer) == (
+        "rows 0, 1: no match: one rule excludes them\n  the key name: 'a' and 'b'"
+    )
+    assert [each.by for each in query.why_not(KEYED, [2, 3]).excluded] == ["'b' and NULL"]
+
+
+def test_a_key_is_named_beside_the_other_rules() -> None:
+    text = "SELECT * WHERE SELL AS s ; BUY AS b FILTER s.price < b.price PARTITION BY name, type"
+    query = cereus.compile(text, stream=Stream(type="type"))
+    assert str(query.why_not(KEYED, [0, 3])) == (
+        "rows 0, 3: no match: 2 rules exclude them\n"
+        "  the key name, type: ('a', 'SELL') and (NULL, 'BUY')\n"
+        "  the condition s.price < b.price: s.price is 10 and b.price is 5, off by 5"
+    )
+    assert query.why_not(KEYED, [0, 2]).excluded == ()  # two sales are no match of any key
+    assert query.why_not(KEYED, [0, 1]).matched is False

@@ -149,6 +149,10 @@ class AlgebraQuery(EventwiseQuery):
         """The query of another expression, as it is written, with the rows of the constituents."""
         return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
 
+    def unkeyed(self) -> AlgebraQuery:
+        stream = replace(self.stream, keys=())
+        return AlgebraQuery(self.written, stream, values=True, merge_ties=self.merge_ties)
+
     def words(self) -> str:
         return words(self.written, self.keys)
 
