@@ -667,3 +667,21 @@ def test_a_key_is_named_beside_the_other_rules() -> None:
     )
     assert query.why_not(KEYED, [0, 2]).excluded == ()  # two sales are no match of any key
     assert query.why_not(KEYED, [0, 1]).matched is False
+
+
+def test_what_stands_in_the_way_is_found_among_many_events_of_others() -> None:
+    """Of 8,000 events in the window, those of the key are few, as are those that the query names."""
+    count = 8_000
+    table = pa.table(
+        {
+            "type": ["SELL", "BUY", *["SELL", "BUY", "PING"] * (count // 3)],
+            "time": pa.array([0, 1, *range(1, count // 3 * 3 + 1)], pa.timestamp("s")),
+            "name": ["a", "b", *["c"] * (count // 3 * 3)],
+        }
+    )
+    table = pa.concat_tables([table, table.slice(0, 2).set_column(2, "name", pa.array(["b", "a"]))])
+    later = pa.array([*range(count), count, count], pa.timestamp("s"))
+    table = table.set_column(1, "time", later)
+    text = "SELECT * WHERE SELL NOT FOLLOWED BY BUY WITHIN 1 day PARTITION BY name"
+    answer = cereus.compile(text, stream=TIMED).why_not(table, [0])
+    assert [each.by for each in answer.excluded] == [f"row {table.num_rows - 1} stands in the way"]
