@@ -670,7 +670,7 @@ def test_a_key_is_named_beside_the_other_rules() -> None:
 
 
 def test_what_stands_in_the_way_is_found_among_many_events_of_others() -> None:
-    """Of 8,000 events in the window, those of the key are few, as are those that the query names."""
+    """There are 8,000 events in the window, and few of its key that the query names."""
     count = 8_000
     table = pa.table(
         {
@@ -685,3 +685,33 @@ def test_what_stands_in_the_way_is_found_among_many_events_of_others() -> None:
     text = "SELECT * WHERE SELL NOT FOLLOWED BY BUY WITHIN 1 day PARTITION BY name"
     answer = cereus.compile(text, stream=TIMED).why_not(table, [0])
     assert [each.by for each in answer.excluded] == [f"row {table.num_rows - 1} stands in the way"]
+
+
+def test_a_text_that_no_event_has_is_corrected_and_the_nearest_texts_come_first() -> None:
+    states = ["ok", "WARN", "ok", None, "err ", "ok"]
+    events = pa.table({"type": ["A"] * 6, "state": states, "n": pa.array(range(6))})
+    answer = cereus.compile("SELECT * WHERE A FILTER A[state = 'err']").why(events)
+    assert answer.answer == (
+        "0 matches: no event of step 1 (A) satisfies state = 'err' (did you mean 'err '?);"
+        " without the condition A[state = 'err'] there would be 6 matches"
+    )
+    assert answer.misses[0].by == "A.state is 'err '"
+    assert answer.steps[0].meant == "err "
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("state = 'Warn'", "WARN"),
+        ("'okk' = state", "ok"),
+        ("state = 'something else'", None),
+        ("state != 'ok' AND n = 2", None),
+        ("place.city = 'Rom'", "Rome"),
+        ("place.city = 'Oslo' AND n > 100", None),
+    ],
+)
+def test_what_was_probably_meant(condition: str, meant: str | None) -> None:
+    places = [{"city": "Rome"}, {"city": "Oslo"}, None]
+    events = pa.table({"state": ["ok", "WARN", None], "n": [1, 2, 3], "place": places})
+    text, stream = f"SELECT * WHERE * AS a FILTER a[{condition}]", Stream(type=None)
+    assert cereus.compile(text, stream=stream).why(events).steps[0].meant == meant
