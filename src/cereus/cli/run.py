@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -299,6 +300,8 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
 
 
 def main_columns(query: Query, names: list[str]) -> list[str]:
-    """Time, type and keys, then the rest."""
+    """Time, type and keys, then the columns that the text of the query names, then the rest."""
     first = [query.stream.time, query.stream.type, *(path[0] for path in query.keys)]
-    return columns_to_show(names, [name for name in first if name is not None])
+    words = set(re.findall(r"\w+", query.text))
+    named = [each for each in names if words.issuperset(re.findall(r"\w+", each))]
+    return columns_to_show(names, [name for name in (*first, *named) if name is not None])
