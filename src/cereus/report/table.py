@@ -8,10 +8,52 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.matches import Matches
 from cereus.show.pictures import LARGEST_EXACT
 from cereus.syntax.literals import time_text
+from cereus.syntax.mentioned import mentioned
 from cereus.writing.expressible import expressible, shown_rows
 from cereus.writing.json_text import json_text
+
+OF_EVENTS = ("match", "position", "variables")
+"""The columns of `Matches.events()` that are not columns of the events."""
+ROW_COLUMNS = ("start", "end", "positions")
+MOST_VALUES = 8
+"""The most attributes of events that a table of matches has."""
+
+
+def with_values(matches: Matches) -> pa.Table:
+    """The table of some matches, with the attributes that the text of the query mentions of
+    variables that have one event in each match, `small.amount`, before the row numbers."""
+    table = matches.table
+    single = [name for name in matches.query.variables if _has_one_row(table, name)]
+    if not single:
+        return table
+    events = matches.events()
+    known = {*OF_EVENTS, *(path[0] for path in matches.query.keys)}
+    names = [name for name in events.column_names if name not in known]
+    values: dict[str, pa.ChunkedArray] = {}
+    for variable in single:
+        taken = [variable in each for each in events.column("variables").to_pylist()]
+        rows = events.filter(pa.array(taken))
+        for name in mentioned(matches.query.text, names):
+            values[f"{variable}.{name}"] = rows.column(name)
+    rows_of = [
+        name for name in table.column_names if name in (*ROW_COLUMNS, *matches.query.variables)
+    ]
+    first = {name: table.column(name) for name in table.column_names if name not in rows_of}
+    shown = [name for name in values if name not in table.column_names][:MOST_VALUES]
+    chosen = {name: values[name] for name in shown}
+    return pa.table(first | chosen | {name: table.column(name) for name in rows_of})
+
+
+def _has_one_row(table: pa.Table, name: str) -> bool:
+    """Whether a column has one row number in each match."""
+    if name not in table.column_names or not len(table):
+        return False
+    column = table.column(name)
+    numbers = pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type)
+    return numbers and pc.all(pc.equal(pc.list_value_length(column), 1)).as_py() is True
 
 
 def cells(table: pa.Table) -> list[list[Any]]:
