@@ -29,19 +29,21 @@ def test_attributes_of_single_events_stand_before_row_numbers() -> None:
         "name": ["a", "a", "b"],
         "s.price": [9.0, 9.0, 7.5],
         "b.price": [10.0, 11.0, 8.0],
-        "start": [0, 0, 3],
-        "end": [1, 2, 4],
         "positions": [[0, 1], [0, 2], [3, 4]],
-        "s": [[0], [0], [3]],
-        "b": [[1], [2], [4]],
     }
 
 
 def test_variables_with_several_events_have_row_numbers_only() -> None:
     text = "SELECT s, b WHERE SELL AS s : BUY:+ AS b FILTER s[price > 8] AND b[other != 'q']"
     made = columns(text)
-    assert list(made) == ["s.price", "s.other", "start", "end", "positions", "s", "b"]
+    assert list(made) == ["s.price", "s.other", "positions", "b"]
     assert made["s.other"] == ["v", "v"] and made["b"] == [[1], [1, 2]]
+
+
+def test_very_many_attributes_are_not_shown() -> None:
+    conditions = " AND ".join(f"{v}[price > 0 AND name != 'q' AND other != 'q']" for v in "abc")
+    text = f"SELECT a, b, c WHERE BUY AS a ; SELL AS b ; BUY AS c FILTER {conditions}"
+    assert "a.price" not in columns(text)
 
 
 def test_results_without_variables_stay_as_they_are() -> None:
