@@ -715,3 +715,16 @@ def test_what_was_probably_meant(condition: str, meant: str | None) -> None:
     events = pa.table({"state": ["ok", "WARN", None], "n": [1, 2, 3], "place": places})
     text, stream = f"SELECT * WHERE * AS a FILTER a[{condition}]", Stream(type=None)
     assert cereus.compile(text, stream=stream).why(events).steps[0].meant == meant
+
+
+@pytest.mark.parametrize("keys", [(), ("name",)])
+def test_an_expected_match_is_explained_beside_very_many_others(keys: tuple[str, ...]) -> None:
+    """A run of the query alone would report more matches than are looked through."""
+    count = 150
+    types = ["SELL"] * count + ["BUY"] * count + ["PAY"] * count
+    table = pa.table({"type": types, "name": ["a", "b"] * (3 * count // 2)})
+    text = "SELECT s, b, p WHERE SELL AS s ; BUY AS b ; PAY AS p"
+    query = cereus.compile(text, stream=Stream(keys=keys))
+    assert query.why_not(table, [0, 1, 2]).excluded == ()
+    answer = query.why_not(table, [0, count + 1, 2 * count + 2])
+    assert [str(each) for each in answer.excluded] == ["the key name: 'a' and 'b'"][: len(keys)]

@@ -110,7 +110,7 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
         return _in_several_keys(query, keys, expected(unkeyed, wanted, events))
     anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))
-    if anatomy.reported is not None and _is_match(anatomy.reported, wanted, events):
+    if _is_reported(anatomy, wanted, events):
         return ExpectedMatch(wanted, True, (), _is_one(wanted), shown)
     for part, where in among(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
@@ -181,15 +181,32 @@ def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
     return events if anatomy.query.emits_late else events.part(np.arange(places[-1] + 1))
 
 
+def _is_reported(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> bool:
+    """Whether a run reports these rows, where it reports parts of matches; False if there are too
+    many matches to tell."""
+    if anatomy.reported is None:
+        return False
+    places = np.sort(events.places(np.array(rows)))
+    return _is_listed(anatomy.reported, rows, _around(places, events, anatomy)) is True
+
+
 def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:
+    listed = _is_listed(query, rows, events)
+    if listed is None:
+        raise CereusError(
+            f"the first {MOST_LISTED:,} matches do not have these events",
+            hint="look at fewer events, or at a shorter window",
+        )
+    return listed
+
+
+def _is_listed(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool | None:
+    """Whether rows are a match; None if they are not one of the first of very many."""
     for number, match in enumerate(matched(Run.of(query, events))):
         if match.rows == rows:
             return True
         if number > MOST_LISTED:
-            raise CereusError(
-                f"the first {MOST_LISTED:,} matches do not have these events",
-                hint="look at fewer events, or at a shorter window",
-            )
+            return None
     return False
 
 
