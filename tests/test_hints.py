@@ -226,3 +226,64 @@ def test_columns_given_to_compile_belong_to_a_stream() -> None:
 )
 def test_the_signs_of_the_papers_are_told_how_to_write(text: str, dialect: str, said: str) -> None:
     assert said in hint(text, dialect)
+
+
+@pytest.mark.parametrize("more", ["AS b", "FILTER B[x = 1]", "OR C"])
+def test_an_unfollowed_event_with_more_than_a_type_stands_in_parentheses(more: str) -> None:
+    text = f"SELECT * WHERE A AS a NOT FOLLOWED BY B {more} WITHIN 5 minutes"
+    assert hint(text).startswith("put an event with a name or a condition in parentheses")
+
+
+def test_a_sequence_of_eql_is_told_from_a_slip() -> None:
+    assert hint('sequence by host [process where name == "x"] [file where true]').startswith(
+        "this is EQL: "
+    )
+    assert hint("sequence").startswith("a query starts with SELECT")
+
+
+NESTED = pa.schema(
+    {
+        "event": pa.struct({"category": pa.string(), "at": pa.timestamp("s")}),
+        "host": pa.struct({"name": pa.string()}),
+        "user": pa.struct({"name": pa.string()}),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("event.categroy = 'x'", "did you mean 'event.category'?"),
+        ("category = 'x'", "did you mean 'event.category'?"),
+        ("name = 'x'", "did you mean 'host.name' or 'user.name'?"),
+        ("hots.name = 'x'", "did you mean 'host'?"),
+    ],
+)
+def test_a_field_is_named_with_its_column(condition: str, meant: str) -> None:
+    stream = cereus.Stream(type=None)
+    with pytest.raises(CereusError) as raised:
+        cereus.compile(f"SELECT * WHERE * AS a FILTER a[{condition}]", stream=stream, schema=NESTED)
+    assert raised.value.hint == meant
+
+
+@pytest.mark.parametrize(
+    ("columns", "advice"),
+    [
+        ({"type": "event.category"}, "* AS a FILTER a[event.category = '…']"),
+        ({"type": None, "keys": "host.name"}, "write PARTITION BY host.name in the query"),
+        ({"type": None, "time": "event.at"}, "copy it to a column"),
+        ({"type": "event.categroy"}, "did you mean 'event'?"),
+    ],
+)
+def test_a_field_that_is_given_as_a_column_is_told_so(
+    columns: dict[str, str | None], advice: str
+) -> None:
+    stream = cereus.Stream(**columns)  # type: ignore[arg-type]
+    with pytest.raises(CereusError) as raised:
+        cereus.compile("SELECT * WHERE A", stream=stream, schema=NESTED)
+    assert advice in str(raised.value.hint)
+
+
+def test_a_clause_may_end_as_statements_do() -> None:
+    text = CLAUSE.replace("PATTERN", "ALL ROWS PER MATCH PATTERN") + ";"
+    assert cereus.compile(text, dialect="match_recognize").text == text

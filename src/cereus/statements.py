@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -16,6 +17,8 @@ from cereus.limits import Limits
 from cereus.query import compile
 from cereus.sources import to_table
 from cereus.stream import Stream
+
+MISSING_TABLE = re.compile(r"Table with name (\w+) does not exist!?")
 
 
 def sql(
@@ -156,7 +159,15 @@ class _Statement:
         except CereusError:
             raise
         except Exception as error:  # DuckDB has many kinds of errors
-            raise CereusError(
-                f"DuckDB refuses the statement: {error}",
-                hint="what stands around the clause is SQL of DuckDB",
-            ) from None
+            raise _refused(error) from None
+
+
+def _refused(error: Exception) -> CereusError:
+    """The error of DuckDB; of a table that is not there, without the tables of DuckDB itself."""
+    text, hint = str(error), "what stands around the clause is SQL of DuckDB"
+    missing = MISSING_TABLE.search(text)
+    if missing is not None:
+        text = text[: missing.end()]
+        name = missing[1]
+        hint = f"name its events {name}=FILE on the command line, or cereus.sql(…, {name}=table)"
+    return CereusError(f"DuckDB refuses the statement: {text}", hint=hint)

@@ -22,6 +22,7 @@ from cereus.errors import (
     shortened,
 )
 from cereus.expr.check import check
+from cereus.expr.paths import type_at
 from cereus.expr.text import parse_condition
 from cereus.expr.tree import Expression, attributes
 from cereus.expr.types import Kind, kind_of
@@ -132,7 +133,7 @@ class Stream:
         keys = [("key", key) for key in self.keys]
         for what, name in [*named.items(), *keys]:
             if name is not None and name not in schema.names:
-                hint = did_you_mean(name, schema.names)
+                hint = _of_field(what, name, schema) or did_you_mean(name, schema.names)
                 if what == "type" and name == Stream.type:  # nobody has named it
                     hint = (
                         'name the column with the types of events: Stream(type="…"), or write '
@@ -169,6 +170,24 @@ def _no_condition(where: object) -> CereusError:
         f"where= is a condition as text, not a {type(where).__name__}",
         hint="write where=\"type != 'HEARTBEAT'\"",
     )
+
+
+def _of_field(what: str, name: str, schema: pa.Schema) -> str | None:
+    """A hint if a name is not that of a column, but of a field of one: `event.category`."""
+    if type_at(schema, tuple(name.split("."))) is None:
+        return None
+    match what:
+        case "type":
+            return (
+                "it is a field of a column: write Stream(type=None), and ask for it in conditions: "
+                f"* AS a FILTER a[{name} = '…']"
+            )
+        case "key":
+            return (
+                f"it is a field of a column: write PARTITION BY {name} in the query, or copy it to "
+                "a column"
+            )
+    return "it is a field of a column: copy it to a column"
 
 
 def refuse_repeated(names: Sequence[str], has: str) -> None:

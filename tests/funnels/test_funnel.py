@@ -133,7 +133,7 @@ def test_no_events_are_no_keys() -> None:
 
 def test_a_funnel_shows_itself() -> None:
     funnel = cereus.funnel(EVENTS, STEPS, **WHO)
-    assert "66.7%" in repr(funnel) and "<td>66.7%</td>" in funnel._repr_html_()
+    assert "66.7%" in repr(funnel) and ">66.7%</td>" in funnel._repr_html_()
 
 
 @pytest.mark.parametrize("more", [{}, {"by": "land"}, {"period": "day"}])

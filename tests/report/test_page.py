@@ -59,7 +59,7 @@ def test_it_has_all_parts() -> None:
 def test_one_match_is_not_counted_by_time_and_key() -> None:
     made = page()
     assert "<b>1</b><span>match</span>" in made
-    assert "<b>1</b><span>value of name</span>" in made
+    assert "<b>1</b><span>value of name with matches</span>" in made
     assert "Matches per" not in made
     assert "s.price is 30 and b.price is 9, off by 21" in made
 
@@ -112,7 +112,7 @@ def test_a_key_inside_a_column_is_counted_too() -> None:
     text = "SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY who.id"
     query = cereus.compile(text, stream=cereus.Stream(time="ts"))
     made = report(query, EVENTS.append_column("who", who))
-    assert "<b>2</b><span>values of who.id</span>" in made
+    assert "<b>2</b><span>values of who.id with matches</span>" in made
     assert "<h2>Matches per who.id</h2>" in made
 
 

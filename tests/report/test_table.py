@@ -1,83 +1,57 @@
-"""Values as the cells of a table, and what its rows are sorted by."""
+"""The table of matches on a page: beside row numbers it has the values that the query is about."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import Any
-
 import pyarrow as pa
-import pytest
 
-from cereus.report.table import cells, ranks
+import cereus
+from cereus.report.table import with_values
 
-
-@pytest.mark.parametrize(
-    "ascending",
-    [
-        [9, 10, 2**60, None],
-        [float("-inf"), -5.0, 9.5, 10.0, float("inf"), None],
-        [Decimal("9.50"), Decimal("10.25"), None],
-        [timedelta(hours=9), timedelta(hours=10), timedelta(days=1)],
-        [datetime(2025, 1, 1, tzinfo=UTC) + timedelta(milliseconds=500 * i) for i in range(3)],
-        [[3, 5], [10], [10, 2], [10, 12], None],
-    ],
-    ids=["whole", "floating", "decimal", "lengths", "times", "lists"],
+EVENTS = pa.table(
+    {
+        "type": ["SELL", "BUY", "BUY", "SELL", "BUY"],
+        "match": [1, 2, 3, 4, 5],
+        "price": [9.0, 10.0, 11.0, 7.5, 8.0],
+        "name": ["a", "a", "a", "b", "b"],
+        "other": list("vwxyz"),
+    }
 )
-def test_rows_are_sorted_by_values_not_by_texts(ascending: list[Any]) -> None:
-    (found,) = ranks(pa.table({"x": pa.array(ascending[::-1])}))
-    assert found is not None
-    assert found == sorted(found, reverse=True)
-    assert len(set(found)) == len(ascending)
 
 
-def test_texts_are_sorted_as_texts() -> None:
-    assert ranks(pa.table({"x": ["b", None], "y": [True, False]})) == [None, None]
+def columns(text: str, **options: str) -> dict[str, list[object]]:
+    query = cereus.compile(text, **options)  # type: ignore[arg-type]
+    return with_values(query.run(EVENTS)).to_pydict()
 
 
-def test_equal_values_have_one_place() -> None:
-    assert ranks(pa.table({"x": [2, 1, 2]})) == [[2, 1, 2]]
+def test_attributes_of_single_events_stand_before_row_numbers() -> None:
+    text = "SELECT s, b WHERE SELL AS s ; BUY AS b FILTER s.price < b.price PARTITION BY name"
+    assert columns(text) == {
+        "name": ["a", "a", "b"],
+        "s.price": [9.0, 9.0, 7.5],
+        "b.price": [10.0, 11.0, 8.0],
+        "positions": [[0, 1], [0, 2], [3, 4]],
+    }
 
 
-def test_a_number_that_a_browser_would_round_is_a_text() -> None:
-    table = pa.table({"x": [2**53 - 1, 2**53 + 1, -(2**60)]})
-    assert cells(table) == [[2**53 - 1], [str(2**53 + 1)], [str(-(2**60))]]
+def test_variables_with_several_events_have_row_numbers_only() -> None:
+    text = "SELECT s, b WHERE SELL AS s : BUY:+ AS b FILTER s[price > 8] AND b[other != 'q']"
+    made = columns(text)
+    assert list(made) == ["s.price", "s.other", "positions", "b"]
+    assert made["s.other"] == ["v", "v"] and made["b"] == [[1], [1, 2]]
 
 
-FAR = 2**60
-MOMENTS = pa.array([FAR, None]).cast(pa.timestamp("us"))
+def test_very_many_attributes_are_not_shown() -> None:
+    conditions = " AND ".join(f"{v}[price > 0 AND name != 'q' AND other != 'q']" for v in "abc")
+    text = f"SELECT a, b, c WHERE BUY AS a ; SELL AS b ; BUY AS c FILTER {conditions}"
+    assert "a.price" not in columns(text)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        MOMENTS,
-        MOMENTS.cast(pa.timestamp("us", tz="UTC")),
-        MOMENTS.dictionary_encode(),
-        pa.array([FAR, None]).cast(pa.duration("s")),
-        pa.ListArray.from_arrays([0, 1, 2], MOMENTS),
-    ],
-    ids=lambda column: str(column.type),
-)
-def test_times_that_python_does_not_know_are_numbers(column: pa.Array) -> None:
-    table = pa.table({"x": column})
-    assert cells(table)[0] == [str(FAR)]
-    assert len(ranks(table)) == 1
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pa.array([timedelta(hours=9), None]),
-        pa.array([], pa.duration("ns")),
-        pa.array([1.5, None], pa.float16()),
-        pa.array([3_000_000, None], pa.int32()).cast(pa.date32()),
-        pa.StructArray.from_arrays([MOMENTS], ["t"]),
-    ],
-    ids=lambda column: str(column.type),
-)
-def test_columns_of_every_kind_are_shown(column: pa.Array) -> None:
-    """Arrow has no least duration, and no order of small floats."""
-    table = pa.table({"x": column})
-    assert len(cells(table)) == len(column)
-    assert len(ranks(table)) == 1
+def test_results_without_variables_stay_as_they_are() -> None:
+    for text, dialect in (
+        ("SELECT * WHERE SELL ; BUY FILTER SELL[price > 8]", "ceql"),
+        ("SELECT COUNT(*) WHERE SELL AS s ; BUY FILTER s[price > 8]", "ceql"),
+        ("repeat (SELL(price > 8) ; BUY[up])", "par"),
+        ("SELECT s, b WHERE SELL AS s ; BUY AS b FILTER s[price > 99]", "ceql"),
+    ):
+        found = cereus.compile(text, dialect=dialect).run(EVENTS)
+        assert with_values(found).equals(found.table)

@@ -513,6 +513,26 @@ def test_a_timeline_names_its_unit_and_its_keys() -> None:
     assert axes(shapes)[0] == "seconds since the first event"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "unit", "last"),
+    [
+        (179, "seconds", 179),
+        (180, "minutes", 3),
+        (9_000, "minutes", 150),
+        (10_800, "hours", 3),
+        (10 * 86_400, "days", 10),
+    ],
+)
+def test_long_matches_are_aligned_in_a_longer_unit(seconds: int, unit: str, last: float) -> None:
+    pytest.importorskip("altair")
+    ts = pa.array([5, 5 + seconds], pa.timestamp("s"))
+    text, table = "SELECT * WHERE Z ; A", pa.table({"type": ["Z", "A"], "ts": ts})
+    matches = cereus.compile(text, stream=cereus.Stream(time="ts")).run(table)
+    chart = show.timeline(matches, time="ts", aligned=True)
+    assert axes(chart)[0] == f"{unit} since the first event"
+    assert [row["since the first event"] for row in rows_of(chart.to_dict())] == [0, last]
+
+
 def test_the_legend_of_a_timeline_is_in_the_order_of_the_pattern() -> None:
     pytest.importorskip("altair")
     color = show.timeline(keyed(), time="ts").to_dict()["layer"][1]["encoding"]["color"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import cereus
@@ -106,3 +109,19 @@ def test_a_lazy_frame_of_polars_is_computed() -> None:
 def test_what_arrow_cannot_hold_is_no_table(events: Any) -> None:
     with pytest.raises(DataError, match="cannot read the events"):
         cereus.compile("SELECT * WHERE A").run(events)
+
+
+def test_a_table_of_any_library_or_a_file_stands_for_its_schema(tmp_path: Path) -> None:
+    table = pa.table({"type": ["A"], "price": [1.5]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    every = (
+        *(table, table.schema, table.to_batches()[0], table.to_pandas()),
+        *(frame, frame.lazy(), frame.schema, duckdb.from_arrow(table)),
+        *(str(tmp_path / "a.parquet"), cereus.Files(tmp_path / "a.parquet")),
+    )
+    for schema in every:
+        cereus.compile("SELECT * WHERE A FILTER A[price > 1]", schema=schema)
+        with pytest.raises(cereus.CereusError, match="unknown attribute 'prize'"):
+            cereus.compile("SELECT * WHERE A FILTER A[prize > 1]", schema=schema)

@@ -619,3 +619,112 @@ def test_a_miss_of_many_events_is_cut_short_in_the_text() -> None:
     text = str(cereus.compile("SELECT MAX * WHERE A+ ; B FILTER B[x > 900]").why(events))
     assert "10, 11, … (301 in all) miss" in text and "… 289 more events" in text
     assert len(text.splitlines()) < 60
+
+
+KEYED = pa.table(
+    {
+        "type": ["SELL", "BUY", "SELL", "BUY"],
+        "time": pa.array([0, 1, 2, 3], pa.timestamp("s")),
+        "price": [10, 12, 9, 5],
+        "name": ["a", "b", "b", None],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "keys"),
+    [
+        ("ceql", "SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY name WITHIN 10 seconds", ()),
+        ("ceql", "SELECT * WHERE SELL AS s ; BUY AS b WITHIN 10 seconds", ("name",)),
+        ("sremo", "any({SELL:}, {BUY:}) PARTITION BY name WITHIN 10 seconds", ()),
+        ("sase", "PATTERN SEQ(SELL s, BUY b) WITHIN 10 seconds", ("name",)),
+        ("algebra", "SELL ; BUY", ("name",)),
+        (
+            "match_recognize",
+            "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES s.price AS p"
+            " PATTERN (s b) DEFINE s AS type = 'SELL', b AS type = 'BUY')",
+            (),
+        ),
+    ],
+)
+def test_events_of_several_keys_are_told_so(dialect: str, text: str, keys: tuple[str, ...]) -> None:
+    stream = Stream(type="type", time="time", keys=keys)
+    query = cereus.compile(text, dialect=dialect, stream=stream)
+    answer = query.why_not(KEYED, [0, 1])
+    assert str(answer) == (
+        "rows 0, 1: no match: one rule excludes them\n  the key name: 'a' and 'b'"
+    )
+    assert [each.by for each in query.why_not(KEYED, [2, 3]).excluded] == ["'b' and NULL"]
+
+
+def test_a_key_is_named_beside_the_other_rules() -> None:
+    text = "SELECT * WHERE SELL AS s ; BUY AS b FILTER s.price < b.price PARTITION BY name, type"
+    query = cereus.compile(text, stream=Stream(type="type"))
+    assert str(query.why_not(KEYED, [0, 3])) == (
+        "rows 0, 3: no match: 2 rules exclude them\n"
+        "  the key name, type: ('a', 'SELL') and (NULL, 'BUY')\n"
+        "  the condition s.price < b.price: s.price is 10 and b.price is 5, off by 5"
+    )
+    assert query.why_not(KEYED, [0, 2]).excluded == ()  # two sales are no match of any key
+    assert query.why_not(KEYED, [0, 1]).matched is False
+
+
+def test_what_stands_in_the_way_is_found_among_many_events_of_others() -> None:
+    """There are 8,000 events in the window, and few of its key that the query names."""
+    count = 8_000
+    table = pa.table(
+        {
+            "type": ["SELL", "BUY", *["SELL", "BUY", "PING"] * (count // 3)],
+            "time": pa.array([0, 1, *range(1, count // 3 * 3 + 1)], pa.timestamp("s")),
+            "name": ["a", "b", *["c"] * (count // 3 * 3)],
+        }
+    )
+    table = pa.concat_tables([table, table.slice(0, 2).set_column(2, "name", pa.array(["b", "a"]))])
+    later = pa.array([*range(count), count, count], pa.timestamp("s"))
+    table = table.set_column(1, "time", later)
+    text = "SELECT * WHERE SELL NOT FOLLOWED BY BUY WITHIN 1 day PARTITION BY name"
+    answer = cereus.compile(text, stream=TIMED).why_not(table, [0])
+    assert [each.by for each in answer.excluded] == [f"row {table.num_rows - 1} stands in the way"]
+
+
+def test_a_text_that_no_event_has_is_corrected_and_the_nearest_texts_come_first() -> None:
+    states = ["ok", "WARN", "ok", None, "err ", "ok"]
+    events = pa.table({"type": ["A"] * 6, "state": states, "n": pa.array(range(6))})
+    answer = cereus.compile("SELECT * WHERE A FILTER A[state = 'err']").why(events)
+    assert answer.answer == (
+        "0 matches: no event of step 1 (A) satisfies state = 'err' (did you mean 'err '?);"
+        " without the condition A[state = 'err'] there would be 6 matches"
+    )
+    assert answer.misses[0].by == "A.state is 'err '"
+    assert answer.steps[0].meant == "err "
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("state = 'Warn'", "WARN"),
+        ("'okk' = state", "ok"),
+        ("state = 'something else'", None),
+        ("state != 'ok' AND n = 2", None),
+        ("place.city = 'Rom'", "Rome"),
+        ("place.city = 'Oslo' AND n > 100", None),
+    ],
+)
+def test_what_was_probably_meant(condition: str, meant: str | None) -> None:
+    places = [{"city": "Rome"}, {"city": "Oslo"}, None]
+    events = pa.table({"state": ["ok", "WARN", None], "n": [1, 2, 3], "place": places})
+    text, stream = f"SELECT * WHERE * AS a FILTER a[{condition}]", Stream(type=None)
+    assert cereus.compile(text, stream=stream).why(events).steps[0].meant == meant
+
+
+@pytest.mark.parametrize("keys", [(), ("name",)])
+def test_an_expected_match_is_explained_beside_very_many_others(keys: tuple[str, ...]) -> None:
+    """A run of the query alone would report more matches than are looked through."""
+    count = 150
+    types = ["SELL"] * count + ["BUY"] * count + ["PAY"] * count
+    table = pa.table({"type": types, "name": ["a", "b"] * (3 * count // 2)})
+    text = "SELECT s, b, p WHERE SELL AS s ; BUY AS b ; PAY AS p"
+    query = cereus.compile(text, stream=Stream(keys=keys))
+    assert query.why_not(table, [0, 1, 2]).excluded == ()
+    answer = query.why_not(table, [0, count + 1, 2 * count + 2])
+    assert [str(each) for each in answer.excluded] == ["the key name: 'a' and 'b'"][: len(keys)]

@@ -25,6 +25,7 @@ from cereus.many import QuerySet
 from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
 from cereus.spark.starting.session import need_pyspark
+from cereus.syntax.mentioned import mentioned
 from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
 
@@ -299,6 +300,7 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
 
 
 def main_columns(query: Query, names: list[str]) -> list[str]:
-    """Time, type and keys, then the rest."""
+    """Time, type and keys, then the columns that the text of the query names, then the rest."""
     first = [query.stream.time, query.stream.type, *(path[0] for path in query.keys)]
-    return columns_to_show(names, [name for name in first if name is not None])
+    every = (*first, *mentioned(query.text, names))
+    return columns_to_show(names, [name for name in every if name is not None])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -24,7 +25,7 @@ err = Console(stderr=True)
 
 MOST_COLUMNS = 8
 MOST_EVENTS = 8
-WIDEST = 10_000
+WIDEST, WIDEST_CELL = 10_000, 40
 RATED_FROM = 10_000
 """From this many events on, a rate is shown."""
 RIGHT = (int, float)
@@ -60,38 +61,69 @@ def show_warning(message: str, words: Surface = FLAGS) -> None:
     err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
 
-def print_table(table: Table) -> None:
-    """A terminal has a width; a file or a pipe has none, and nothing is cut off there."""
-    if out.is_terminal or "COLUMNS" in os.environ:
+def print_table(table: Table, *, whole: bool = False) -> None:
+    """A terminal has a width; a file or a pipe has none, and nothing is cut off there. Of a table
+    that is to be shown whole, a terminal wraps the lines if they cannot be so narrow."""
+    if not whole and _has_width():
         out.print(table)
-    else:
-        Console(file=out.file, width=WIDEST).print(table, crop=False)
+        return
+    width = WIDEST
+    if _has_width():
+        wide = out.options.update(width=WIDEST)
+        width = max(out.width, Measurement.get(out, wide, table).minimum)
+    console = Console(file=out.file, width=width, force_terminal=out.is_terminal or None)
+    console.print(table, crop=False)
+
+
+def _has_width() -> bool:
+    return out.is_terminal or "COLUMNS" in os.environ
 
 
 def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
-    """The columns that a table has room for, the most useful first."""
+    """The columns of a table, the most useful first."""
     ahead = [name for name in dict.fromkeys(first) if name in names]
-    return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
+    return [*ahead, *(name for name in names if name not in ahead)]
 
 
 def matches_table(
     matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str = "match"
 ) -> Table:
-    """One line per matched event, a rule between matches; a long match without its middle."""
+    """One line per matched event, a rule between matches; a long match without its middle. As many
+    columns as there is room for."""
+    wide = out.options.update(width=WIDEST)
+    shown = columns[:MOST_COLUMNS]
+    table = _table(matches, shown, title, one)
+    while _has_width() and len(shown) > 1:
+        if Measurement.get(out, wide, table).maximum <= out.width:
+            break
+        shown = shown[:-1]
+        table = _table(matches, shown, title, one)
+    left_out = columns[len(shown) :]
+    if left_out:
+        more = ", …" if len(left_out) > MOST_COLUMNS else ""
+        table.caption = f"no room for {', '.join(left_out[:MOST_COLUMNS])}{more}"
+        table.caption_justify = "left"
+    return table
+
+
+def _table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str) -> Table:
     with_variables = any(event.variables for match in matches for event in match.events)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.min_width = len(title)  # a title would be broken into lines of the table's width
     table.add_column(one, justify="right", style="dim")
     if with_variables:
-        table.add_column("variable", style="cyan")
-    days = {name: _day(_values(matches, name)) for name in columns}
+        table.add_column("variable", style="cyan", overflow="fold")
+    shared = {name: Shared.of(_values(matches, name)) for name in columns}
     for name in columns:
         numeric = isinstance(next(iter(_values(matches, name)), None), RIGHT)
-        day, zone = days[name], _zone(_values(matches, name))
-        title = name if day is None else f"{name} ({day}{zone})"
-        table.add_column(title, justify="right" if numeric else "left")
+        table.add_column(
+            name + shared[name].text,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            max_width=WIDEST_CELL,
+        )
     for number, match in enumerate(matches, 1):
-        _add(table, number, match, days, with_variables=with_variables)
+        _add(table, number, match, shared, with_variables=with_variables)
         table.add_section()
     return table
 
@@ -101,23 +133,36 @@ def _values(matches: Sequence[ShownMatch], name: str) -> list[Any]:
     return [value for value in values if value is not None]
 
 
-def _day(values: list[Any]) -> date | None:
-    """The day, if all times of a column share it: it is printed once, above them."""
-    days = {value.date() if isinstance(value, datetime) else None for value in values}
-    return days.pop() if len(days) == 1 else None
+@dataclass(frozen=True)
+class Shared:
+    """What all times of a column share: it is printed once, above them."""
+
+    day: date | None = None
+    zone: str | None = None
+
+    @staticmethod
+    def of(values: list[Any]) -> Shared:
+        if not values or not all(isinstance(value, datetime) for value in values):
+            return Shared()
+        days = {value.date() for value in values}
+        zones = {value.tzinfo for value in values}
+        zone = zones.pop() if len(zones) == 1 else None
+        return Shared(days.pop() if len(days) == 1 else None, None if zone is None else str(zone))
+
+    @property
+    def text(self) -> str:
+        shared = [str(each) for each in (self.day, self.zone) if each is not None]
+        return f" ({', '.join(shared)})" if shared else ""
 
 
-def _zone(values: list[Any]) -> str:
-    """The zone of a column's times, which is printed beside their day."""
-    zones = {value.tzinfo for value in values if isinstance(value, datetime)} - {None}
-    return f", {zones.pop()}" if zones else ""
+NOTHING = Shared()
 
 
 def _add(
     table: Table,
     number: int,
     match: ShownMatch,
-    columns: Mapping[str, date | None],
+    columns: Mapping[str, Shared],
     *,
     with_variables: bool,
 ) -> None:
@@ -132,19 +177,18 @@ def _add(
             cells += ["…" for _ in columns]
         else:
             cells += [event.variables] if with_variables else []
-            cells += [value_text(event.values.get(name), day) for name, day in columns.items()]
+            cells += [value_text(event.values.get(name), each) for name, each in columns.items()]
         table.add_row(*map(Text, cells))
 
 
-def value_text(value: Any, day: date | None = None) -> str:
+def value_text(value: Any, shared: Shared = NOTHING) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, datetime):
-        if day is None:
-            return time_text(value)
-        return time_text(value.replace(tzinfo=None)).partition(" ")[2]
+        text = time_text(value if shared.zone is None else value.replace(tzinfo=None))
+        return text if shared.day is None else text.partition(" ")[2]
     if isinstance(value, timedelta):  # with nanoseconds it is one of pandas: 0 days 01:00:00
         return str(timedelta(microseconds=value // timedelta(microseconds=1)))
     if isinstance(value, dict):

@@ -30,6 +30,8 @@ class CommandFlags(Surface):
         flag = f"--{self.called.get(option.name, option.name).replace('_', '-')}"
         if option.value == "True":
             return flag
+        if option.value == "None":
+            return f"{flag} none"
         if option.part is not None:
             return f"{flag} {option.part}={option.value}"
         filled = self.filled.get(option.name, "COLUMN")
@@ -71,6 +73,8 @@ class PipelineKeys(Surface):
 def _toml(option: HintOption) -> str:
     if option.value in ("True", "False"):
         return option.value.lower()
+    if option.value == "None":
+        return '"none"'
     any_value = option.open and option.about not in (About.STREAM, About.FILES)
     return option.value if option.value.isdigit() or any_value else f'"{option.value}"'
 

@@ -179,7 +179,10 @@ def _why(analysis: PlanAnalysis) -> str:
 def _nothing_passes(analysis: PlanAnalysis, bit: int) -> str:
     test, stream = analysis.plan.tests[bit], analysis.plan.stream
     if stream.type is None and test.type not in (None, ONLY_TYPE):
-        return f"without a type column every event is of type {ONLY_TYPE}, none is {test.type}"
+        return (
+            f"without a type column every event is of type {ONLY_TYPE}, none is {test.type}; "
+            "* is any event"
+        )
     return f"no event is {test_text(test)}"
 
 

@@ -96,6 +96,9 @@ def computed(kinds: Iterable[Kind]) -> Kind:
     return Kind.INTEGER if known == {Kind.INTEGER} else Kind.FLOAT
 
 
+MOST_FIELDS = 3
+
+
 def column_type(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> pa.DataType:
     """The type of the column, or of the field of a struct column, that `path` names."""
     type_ = type_at(schema, path)
@@ -107,7 +110,7 @@ def column_type(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -
 def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> UnknownNameError:
     """The error for the first unknown name on the path."""
     depth = next(n for n in range(1, len(path) + 1) if type_at(schema, path[:n]) is None)
-    path, known = path[:depth], list(fields_of(type_at(schema, path[: depth - 1])))
+    path, known = path[:depth], fields_of(type_at(schema, path[: depth - 1]))
     name = shortened(".".join(path))
     if not known and len(path) > 1:
         return UnknownNameError(
@@ -115,6 +118,16 @@ def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> U
             span=node.span,
             hint="leave out what follows the dot",
         )
+    near = [".".join((*path[:-1], each)) for each in known]
+    hint = _field_called(path[0], schema) if depth == 1 else None
     return UnknownNameError(
-        f"unknown attribute {name!r}", span=node.span, hint=did_you_mean(path[-1], known)
+        f"unknown attribute {name!r}",
+        span=node.span,
+        hint=hint or did_you_mean(".".join(path), near),
     )
+
+
+def _field_called(name: str, schema: pa.Schema) -> str | None:
+    """A hint at struct columns that have a field of this name."""
+    every = [f"{each.name}.{name}" for each in schema if name in fields_of(each.type)]
+    return f"did you mean {' or '.join(map(repr, every[:MOST_FIELDS]))}?" if every else None

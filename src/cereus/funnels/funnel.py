@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from cereus.funnels.run import FunnelRun
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
-from cereus.funnels.summary import group_names, steps_table, taken_steps
+from cereus.funnels.summary import PERIOD, group_names, steps_table, taken_steps
 from cereus.notices import Notices, types_in, unseen_types
 from cereus.sources import Source, source
 from cereus.syntax.literals import Length
@@ -19,6 +20,7 @@ from cereus.writing.expressible import expressing, pandas_frame
 
 SHARES = ("conversion", "from_previous")
 SECONDS = ("mean_seconds", "median_seconds")
+NUMBERS = ("step", "keys", "dropped", *SHARES, *SECONDS)
 CAST = "cast the column, or leave such rows out with where="
 
 
@@ -53,32 +55,43 @@ class Funnel:
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         names = self.steps.column_names
-        rows = [[_cell(n, row[n]) for n in names] for row in self.steps.to_pylist()]
+        rows = [[cell_text(n, row[n]) for n in names] for row in self.steps.to_pylist()]
         return names, rows
 
     def __repr__(self) -> str:
         names, rows = self._cells()
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = [names, *rows]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        return "\n".join("  ".join(map(_aligned, names, line, widths)).rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
         names, rows = self._cells()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+        cells = ["".join(map(_td, names, row)) for row in rows]
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(name: str, value: Any) -> str:
+def _aligned(name: str, cell: str, width: int) -> str:
+    return cell.rjust(width) if name in NUMBERS else cell.ljust(width)
+
+
+def _td(name: str, cell: str) -> str:
+    side = "right" if name in NUMBERS else "left"
+    return f'<td style="text-align:{side}">{html.escape(cell)}</td>'
+
+
+def cell_text(name: str, value: Any) -> str:
+    """A value of the table of steps, for people."""
     if value is None:
         return ""
     if name in SHARES:
         return f"{value:.1%}"
-    return f"{value:.4g}" if name in SECONDS else str(value)
+    if name in SECONDS:
+        return f"{value:,.0f}" if value >= 1_000 else f"{value:.4g}"
+    if name == PERIOD and isinstance(value, datetime) and value.time() == datetime.min.time():
+        return str(value.date())
+    return str(value)
 
 
 def funnel(

@@ -52,6 +52,7 @@ class RuleKind(StrEnum):
     """The kinds of rules that may exclude a match."""
 
     CONDITION = "condition"
+    KEY = "key"
     WINDOW = "window"
     COUNT = "count"
     STRATEGY = "strategy"

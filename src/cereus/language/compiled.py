@@ -108,6 +108,10 @@ class CompiledQuery(ABC):
         """The columns that split the stream."""
         return tuple((name,) for name in self.stream.keys)
 
+    def unkeyed(self) -> CompiledQuery | None:
+        """The same query over the whole stream, as if it had no keys, if there is one."""
+        return None
+
     @property
     def warnings(self) -> list[str]:
         """What to know before running the query."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -176,6 +177,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
         made = copy(self)
         made.stream = stream
         return made
+
+    def unkeyed(self) -> Self:
+        stream = replace(self.stream, keys=())
+        return self.replaced(query=replace(self.query, partition_by=(), text=None), stream=stream)
 
     @property
     def rows_hint(self) -> str | None:

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from cereus.language.registry import names, options_of
 from cereus.limits import Limits
 
-VALUE = r""""[^"]*"|'[^']*'|True|False|…|\d+|\{[^}]*\}|\[[^\]]*\]"""
+VALUE = r""""[^"]*"|'[^']*'|True|False|None|…|\d+|\{[^}]*\}|\[[^\]]*\]"""
 ARGUMENT = re.compile(rf"\b(\w+)=({VALUE})")
 CALL = re.compile(
     rf"(?:cereus\.)?(?:Stream|Files|Limits|match)\((?:…, )?((?:\w+=(?:{VALUE})(?:, )?)+)\)"

@@ -22,7 +22,7 @@ from cereus.play.request import PlayRequest, malformed, number, read_request
 from cereus.play.snippets import snippets
 from cereus.play.wording import on_page, warning_on_page
 from cereus.query import Query
-from cereus.report.table import cells, ranks
+from cereus.report.table import cells, ranks, with_values
 from cereus.show.charts import charts_of
 from cereus.show.diagram import diagram
 from cereus.sources import source
@@ -90,7 +90,7 @@ def run(given: Given, events: PlayData) -> Answer:
         notes.append(f"only the first {MOST_MATCHES:,} matches: there may be more")
     if on.more:
         notes.append(f"only the first {on.table.num_rows:,} events of the file")
-    table = matches.table.slice(0, MOST_ROWS)
+    table = with_values(matches.head(MOST_ROWS))
     return {
         "total": matches.total,
         "completions": matches.completions,

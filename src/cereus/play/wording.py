@@ -28,7 +28,7 @@ class PageFields(Surface):
                 return f"the language {language(option.value).title}"
             case About.STREAM:
                 title = self.titles.get(option.name, option.name.capitalize())
-                value = self.units.get(option.value, option.value)
+                value = self.units.get(option.value, option.value.replace("None", "none"))
                 return title if option.open else f"{title}: {value}"
         return None
 

@@ -14,7 +14,7 @@ from cereus.errors import CereusError, LimitError
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.query import Query
-from cereus.report.table import cells, embedded, ranks
+from cereus.report.table import cells, embedded, ranks, with_values
 from cereus.show.charts import RunChart, called, charts_of
 from cereus.show.diagram import diagram
 from cereus.show.timeline import key_columns
@@ -109,7 +109,7 @@ def _numbers(matches: Matches, events: int) -> str:
     names = matches.table.column_names
     for key in key_columns(matches) if len(matches) else []:
         values = len(matches.table.column(key).unique())
-        counts[f"value{'s' * (values != 1)} of {key}"] = f"{values:,}"
+        counts[f"value{'s' * (values != 1)} of {key} with matches"] = f"{values:,}"
     if "start_time" in names and len(matches):
         counts["first match"] = str(cells(matches.table.slice(0, 1).select(["start_time"]))[0][0])
     items = "".join(
@@ -153,7 +153,7 @@ def _table(matches: Matches) -> Iterator[str]:
     if not len(matches):
         yield "<p>There are none.</p>"
         return
-    table = matches.table.slice(0, MOST_ROWS)
+    table = with_values(matches.head(MOST_ROWS))
     rows = cells(table)
     heads = "".join(
         f'<th aria-sort="none"><span class="sorts" {SORTS}>{escape(name)}</span></th>'

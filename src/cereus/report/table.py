@@ -8,10 +8,60 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.matches import Matches
 from cereus.show.pictures import LARGEST_EXACT
 from cereus.syntax.literals import time_text
+from cereus.syntax.mentioned import mentioned
 from cereus.writing.expressible import expressible, shown_rows
 from cereus.writing.json_text import json_text
+
+OF_EVENTS = ("match", "position", "variables")
+"""The columns of `Matches.events()` that are not columns of the events."""
+ENDS, POSITIONS = ("start", "end"), "positions"
+MOST_VALUES = 8
+"""A table of matches with more attributes of events than this would be too wide."""
+
+
+def with_values(matches: Matches) -> pa.Table:
+    """The table of some matches, with the attributes that the text of the query mentions of
+    variables that have one event in each match: `small.amount`. Their row numbers are among the
+    positions, so they are left out."""
+    table = matches.table
+    single = [name for name in matches.query.variables if _has_one_row(table, name)]
+    values = _values(matches, single) if POSITIONS in table.column_names else {}
+    if not values:
+        return table
+    left_out = {*ENDS, *(variable for variable, _ in values)}
+    kept = [name for name in table.column_names if name not in left_out]
+    behind = [name for name in kept if name in (POSITIONS, *matches.query.variables)]
+    columns = {name: table.column(name) for name in kept if name not in behind}
+    columns |= {f"{variable}.{name}": value for (variable, name), value in values.items()}
+    return pa.table(columns | {name: table.column(name) for name in behind})
+
+
+def _values(matches: Matches, single: list[str]) -> dict[tuple[str, str], pa.ChunkedArray]:
+    """The attributes of variables with one event, by variable and name; none if a column of the
+    results is called the same."""
+    events = matches.events()
+    known = {*OF_EVENTS, *(path[0] for path in matches.query.keys)}
+    named = [name for name in events.column_names if name not in known]
+    variables = events.column("variables").to_pylist() if single else []
+    values = {}
+    for variable in single:
+        rows = events.filter(pa.array([variable in each for each in variables]))
+        for name in mentioned(matches.query.text, named):
+            values[variable, name] = rows.column(name)
+    clash = any(f"{variable}.{name}" in matches.table.column_names for variable, name in values)
+    return {} if clash or len(values) > MOST_VALUES else values
+
+
+def _has_one_row(table: pa.Table, name: str) -> bool:
+    """Whether a column has one row number in each match."""
+    if name not in table.column_names or not len(table):
+        return False
+    column = table.column(name)
+    numbers = pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type)
+    return numbers and pc.all(pc.equal(pc.list_value_length(column), 1)).as_py() is True
 
 
 def cells(table: pa.Table) -> list[list[Any]]:

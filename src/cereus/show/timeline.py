@@ -30,6 +30,9 @@ EARLIEST, LATEST = (
 MOST_MATCHES = 50
 VARIABLES = "variables"
 SINCE = "since the first event"
+SECONDS, UNITS = "seconds", ((86_400, "days"), (3_600, "hours"), (60, "minutes"))
+FROM = 3
+"""An axis is in the largest unit of which it has at least this many."""
 MATCH = "match"
 AT, LABEL, UNTIL = "~at", "~label", "~until"
 """Fields of the charts themselves: no column has such a name in a chart."""
@@ -78,9 +81,12 @@ def timeline(
     _check(events, (along, shade))
     if lanes != MATCH:
         _check(events, (str(lanes),))
-    title = _title(matches, events, along, aligned=aligned)
     if aligned:
-        events, along = _aligned(events, along), SINCE
+        unit = _unit(matches, events, along)
+        events, unit = _aligned(events, along, unit)
+        along, title = SINCE, f"{unit} {SINCE}"
+    else:
+        title = _title(matches, events, along)
     keys = key_columns(matches)
     labels = _labels(events, matches, keys) if lanes == MATCH else events.column(lanes).to_pylist()
     rows = plain_rows(events)
@@ -138,16 +144,21 @@ def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> 
     )
 
 
-def _title(matches: Matches, events: pa.Table, along: str, *, aligned: bool) -> str:
-    """What the axis counts, in which unit: `ts (ms)`, `seconds since the first event`."""
+def _title(matches: Matches, events: pa.Table, along: str) -> str:
+    """What the axis counts, and in which zone or unit: `ts (ms)`."""
     stream = matches.query.stream
-    timed = along == stream.time
-    kind = events.schema.field(along).type
-    unit = "seconds" if is_time(kind) else (stream.unit if timed else None)
-    if aligned:
-        return f"{unit or ('positions' if along == 'position' else along)} {SINCE}"
-    note = zone_of(kind) or (stream.unit if timed else None)
+    zone = zone_of(events.schema.field(along).type)
+    note = zone or (stream.unit if along == stream.time else None)
     return along if note is None else f"{along} ({note})"
+
+
+def _unit(matches: Matches, events: pa.Table, along: str) -> str:
+    """What is counted from the first event of a match on."""
+    stream = matches.query.stream
+    if is_time(events.schema.field(along).type):
+        return SECONDS
+    unit = stream.unit if along == stream.time else None
+    return unit or ("positions" if along == "position" else along)
 
 
 def key_columns(matches: Matches) -> list[str]:
@@ -284,8 +295,9 @@ def _check(table: pa.Table, names: Iterable[str | None]) -> None:
             )
 
 
-def _aligned(events: pa.Table, along: str) -> pa.Table:
-    """The events with a column that counts from the first event of each match."""
+def _aligned(events: pa.Table, along: str, unit: str) -> tuple[pa.Table, str]:
+    """The events with a column that counts from the first event of each match, and in which unit:
+    many seconds are minutes, hours or days."""
     first: dict[int, Any] = {}
     since = []
     for match, value in zip(
@@ -299,7 +311,11 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
                 hint="write aligned=False, or time= with another column",
             ) from None
         since.append(passed.total_seconds() if isinstance(passed, timedelta) else passed)
-    return events.append_column(SINCE, pa.array(since))
+    if unit == SECONDS:
+        most = max(map(abs, since), default=0)
+        size, unit = next((each for each in UNITS if most >= FROM * each[0]), (1, unit))
+        since = [each / size for each in since] if size > 1 else since
+    return events.append_column(SINCE, pa.array(since)), unit
 
 
 def plain_rows(events: pa.Table) -> list[dict[str, Any]]:

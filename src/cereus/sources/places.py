@@ -263,7 +263,7 @@ def standard_input(files: Files) -> str:
     """Standard input as a file: events are read more than once, to find their types."""
     if files.format is None:
         raise DataError(
-            "the format of standard input is not known", hint='say format="csv", or "json"'
+            "the format of standard input is not known", hint='say format="csv", or format="json"'
         )
     with tempfile.NamedTemporaryFile(prefix="cereus-", delete=False) as file:
         atexit.register(Path(file.name).unlink, missing_ok=True)

@@ -22,17 +22,19 @@ WRONG = (*UNREADABLE, TypeError, ValueError, OverflowError, RecursionError)
 
 
 def to_schema(schema: Any) -> pa.Schema:
-    """A schema, or anything that can stand for one: {"column": type}, a table."""
-    if isinstance(schema, pa.Table | pa.RecordBatch):
-        schema = schema.schema
-    if isinstance(schema, Mapping):
+    """A schema, or what can stand for one: {"column": type}, a table of any library, files."""
+    if is_path(schema):
+        return scan(schema if isinstance(schema, Files) else Files(schema)).schema
+    if isinstance(schema, Mapping) and not hasattr(schema, "__arrow_c_schema__"):
         return supported_schema(named_schema(schema))
     try:
         return supported_schema(pa.schema(schema))
     except (TypeError, ValueError):
+        if _is_table(schema):
+            return to_table(schema).schema
         raise CereusError(
             f"a schema is needed, not a {type(schema).__name__}",
-            hint="give a pyarrow schema, table.schema, or {column: type}",
+            hint="give a pyarrow schema, a table, a path, or {column: type}",
         ) from None
 
 
@@ -141,6 +143,11 @@ def is_path(data: Any) -> bool:
     if isinstance(data, list):
         return bool(data) and all(isinstance(part, str | Path) for part in data)
     return isinstance(data, str | Path | Files)
+
+
+def _is_table(data: Any) -> bool:
+    ways = ("__arrow_c_stream__", "__arrow_c_array__", "to_arrow_table")
+    return _is_lazy(data) or _is_pandas(data) or any(hasattr(data, way) for way in ways)
 
 
 def _is_lazy(data: Any) -> bool:

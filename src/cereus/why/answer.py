@@ -79,11 +79,12 @@ def _lacking(step: StepCounts, place: str, rest: str | None) -> str:
     if step.events == 0:
         return f"no event has the type of {place}" if step.typed else "there are no events"
     if step.passed == 0:
-        return f"no event of {place} satisfies {_unmet(step) or 'all of its conditions at once'}"
+        every = _unmet(step) or "all of its conditions at once"
+        return f"no event of {place} satisfies {every}{_meant(step)}"
     if step.ended:
         return f"no event reaches {place}, {_because(step.ended)}"
     if unmet := _unmet(step):  # of several kinds of events, all of which are needed
-        return f"no event reaches {place}: none satisfies {unmet}"
+        return f"no event reaches {place}: none satisfies {unmet}{_meant(step)}"
     if rest is not None and step.rest and not step.unseen:
         return f"no event reaches {place}: {rest}"
     return f"no event reaches {place}"
@@ -92,6 +93,10 @@ def _lacking(step: StepCounts, place: str, rest: str | None) -> str:
 def _unmet(step: StepCounts) -> str | None:
     """The first condition that no event satisfies."""
     return next((text for text, count in step.conditions if not count), None)
+
+
+def _meant(step: StepCounts) -> str:
+    return "" if step.meant is None else f" (did you mean {step.meant!r}?)"
 
 
 def _because(ended: Sequence[Ended]) -> str:

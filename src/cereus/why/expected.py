@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -20,12 +20,13 @@ import pyarrow as pa
 from cereus.engine.interrupts import sharing
 from cereus.errors import CereusError, LimitError
 from cereus.expr import tree as ex
+from cereus.expr.paths import column_at
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.why.html import expected_html
 from cereus.why.in_the_way import ABOUT_OTHERS, in_the_way, stands_in_the_way
 from cereus.why.loose import loosened_alone, without
-from cereus.why.measure import measure
+from cereus.why.measure import measure, value_text
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import FoundMatch, Run, matched
 from cereus.why.running.taken import at_others, with_taken
@@ -37,6 +38,8 @@ from cereus.writing.json_text import finite
 
 MOST_LISTED = 200_000
 """The most matches of a loosened query among which the expected one is looked for."""
+MOST_KEYS = 5
+"""The most keys of the events of one expected match that are listed."""
 MOST_PAIRS = 120
 """The most pairs of rules that are left out; if there are more, no pair is."""
 
@@ -102,9 +105,12 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
     wanted = tuple(sorted(set(map(int, given))))
     _check(wanted, events)
+    keys = _keys(query, wanted, events)
+    if len(keys) > 1 and (unkeyed := query.unkeyed()) is not None:
+        return _in_several_keys(query, keys, expected(unkeyed, wanted, events))
     anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))
-    if anatomy.reported is not None and _is_match(anatomy.reported, wanted, events):
+    if _is_reported(anatomy, wanted, events):
         return ExpectedMatch(wanted, True, (), _is_one(wanted), shown)
     for part, where in among(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
@@ -129,6 +135,32 @@ def _check(rows: tuple[int, ...], events: EventTable) -> None:
         raise CereusError(f"there is no row {missing[0]}", hint=hint)
 
 
+def _keys(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> list[str]:
+    """The keys of some rows, in words: each once."""
+    shown = events.of_rows(np.array(rows))
+    columns = [column_at(shown, path).to_pylist() for path in query.keys]
+    every = [", ".join(map(_key_text, values)) for values in zip(*columns, strict=True)]
+    return list(dict.fromkeys(every))
+
+
+def _key_text(value: Any) -> str:
+    return value_text(value + 0.0 if isinstance(value, float) else value)  # -0.0 is 0.0
+
+
+def _in_several_keys(
+    query: CompiledQuery, keys: Sequence[str], unkeyed: ExpectedMatch
+) -> ExpectedMatch:
+    """The answer for events of several keys, given that of the query without keys."""
+    if not unkeyed.matched and not unkeyed.excluded:
+        return unkeyed
+    names = ", ".join(".".join(path) for path in query.keys)
+    by = " and ".join(f"({key})" if len(query.keys) > 1 else key for key in keys[:MOST_KEYS])
+    more = f" and {len(keys) - MOST_KEYS:,} more" if len(keys) > MOST_KEYS else ""
+    excluded = (Excluded(RuleKind.KEY, names, by + more), *unkeyed.excluded)
+    reason = f"no match: {_how_many(excluded)} them"
+    return replace(unkeyed, matched=False, excluded=excluded, reason=reason)
+
+
 def among(
     rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
 ) -> Iterator[tuple[EventTable, str]]:
@@ -149,15 +181,32 @@ def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
     return events if anatomy.query.emits_late else events.part(np.arange(places[-1] + 1))
 
 
+def _is_reported(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> bool:
+    """Whether a run reports these rows, where it reports parts of matches; False if there are too
+    many matches to tell."""
+    if anatomy.reported is None:
+        return False
+    places = np.sort(events.places(np.array(rows)))
+    return _is_listed(anatomy.reported, rows, _around(places, events, anatomy)) is True
+
+
 def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:
+    listed = _is_listed(query, rows, events)
+    if listed is None:
+        raise CereusError(
+            f"the first {MOST_LISTED:,} matches do not have these events",
+            hint="look at fewer events, or at a shorter window",
+        )
+    return listed
+
+
+def _is_listed(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool | None:
+    """Whether rows are a match; None if they are not one of the first of very many."""
     for number, match in enumerate(matched(Run.of(query, events))):
         if match.rows == rows:
             return True
         if number > MOST_LISTED:
-            raise CereusError(
-                f"the first {MOST_LISTED:,} matches do not have these events",
-                hint="look at fewer events, or at a shorter window",
-            )
+            return None
     return False
 
 
@@ -170,10 +219,13 @@ def _blamed(
     if blamed is None:
         return (), _misfit(anatomy, rows, events)
     excluded = tuple(_measured(rule, anatomy, blamed, rows, events) for rule in blamed)
-    many = "one rule excludes" if len(blamed) == 1 else f"{len(blamed)} rules exclude"
     they, them = ("it", "it") if len(rows) == 1 else ("they", "them")
     alone = f"; without {where} {them}, {they} would be a match" if where else ""
-    return excluded, f"no match: {many} {them}{alone}"
+    return excluded, f"no match: {_how_many(excluded)} {them}{alone}"
+
+
+def _how_many(rules: Sequence[Excluded]) -> str:
+    return "one rule excludes" if len(rules) == 1 else f"{len(rules)} rules exclude"
 
 
 def _fewest(

@@ -12,11 +12,14 @@ from contextlib import suppress
 from itertools import islice
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.errors import CereusError
+from cereus.expr.paths import column_at
 from cereus.language.anatomy import Anatomy, RuleKind
 from cereus.why.running.events import EventTable, Rows
-from cereus.why.running.runs import Run, matched
+from cereus.why.running.runs import Run, matched, relevant_at
 
 ABOUT_OTHERS = frozenset({RuleKind.NEGATION, RuleKind.STRATEGY, RuleKind.CONSUMPTION})
 """The rules that other events than those of a match decide about."""
@@ -31,9 +34,10 @@ def in_the_way(rows: tuple[int, ...], anatomy: Anatomy, events: EventTable) -> i
     not name all events that make them a match."""
     if not anatomy.complete:
         return None
-    with suppress(CereusError):  # a query may refuse a part of its events, or take too many steps
-        begin, end = _around(rows, anatomy, events)
-        return _Search(rows, anatomy, events.stretch(begin, end)).hindering_row()
+    with suppress(CereusError, pa.ArrowException):  # of a part of the events, or of their keys
+        places = np.sort(events.places(np.array(rows)))
+        around = _around(places, anatomy, events)
+        return _Search(rows, anatomy, events.part(around)).hindering_row()
     return None
 
 
@@ -41,15 +45,29 @@ def stands_in_the_way(row: int) -> str:
     return f"row {row} stands in the way"
 
 
-def _around(rows: tuple[int, ...], anatomy: Anatomy, events: EventTable) -> tuple[int, int]:
-    """The range of places of all events that may decide about a match; those between its places, if
-    that is too many."""
-    places = np.sort(events.places(np.array(rows)))
+def _around(places: Rows, anatomy: Anatomy, events: EventTable) -> Rows:
+    """The places of all events that may decide about a match at some places; if these are too many,
+    of those that its query tests, in its key; else of those between its places."""
     begin, end = 0, len(events) if anatomy.query.emits_late else int(places[-1]) + 1
     stretches = events.around(places, anatomy.query.span(events.schema))
     if stretches is not None:
         begin, end = int(stretches[0][0]), int(stretches[1][-1])
-    return (begin, end) if end - begin <= MOST_OTHERS else (int(places[0]), int(places[-1]) + 1)
+    around = np.arange(begin, end)
+    if len(around) > MOST_OTHERS:
+        tested = relevant_at(anatomy.query, events, around)
+        around = _of_its_key(places, around if tested is None else tested, anatomy, events)
+        around = np.union1d(around, places)
+    return around if len(around) <= MOST_OTHERS else np.arange(places[0], places[-1] + 1)
+
+
+def _of_its_key(places: Rows, others: Rows, anatomy: Anatomy, events: EventTable) -> Rows:
+    """Those of some other events that have the key of a match."""
+    for path in anatomy.query.keys:
+        (key,) = column_at(events.at(places[:1], [path[0]]), path)
+        of_others = column_at(events.at(others, [path[0]]), path)
+        same = pc.equal(of_others, key) if key.is_valid else of_others.is_null()
+        others = others[pc.fill_null(same, False).to_numpy(zero_copy_only=False)]
+    return others
 
 
 class _Search:

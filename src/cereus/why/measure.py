@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.ingest.clock import in_units_of
-from cereus.errors import CereusError
+from cereus.errors import CereusError, distance
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import evaluate, mask
 from cereus.expr.paths import column_at
@@ -40,6 +40,8 @@ ROUGHLY = (
     (1, "microseconds"),
 )
 """Units for lengths of time, by their microseconds."""
+MOST_TEXTS = 200
+"""The most pairs of texts whose letters are compared."""
 MOST_COMBINATIONS = 20_000
 """The most combinations of events that a condition is evaluated on."""
 
@@ -203,7 +205,11 @@ class _Condition(Measure):
         """Find the combination of each miss that fails most, and its distance."""
         failed = np.flatnonzero(~mask(self.condition, self.table, self.bindings))
         self.values = [self._values(side) for side in self._sides()]
-        apart = _all_apart(self.values) if isinstance(self.condition, ex.Comparison) else None
+        apart = (
+            _all_apart(self.condition.op, self.values)
+            if isinstance(self.condition, ex.Comparison)
+            else None
+        )
         far = np.zeros(len(of)) if apart is None else apart
         order = failed[np.lexsort((-far[failed], of[failed]))]
         numbers, at = np.unique(of[order], return_index=True)
@@ -283,15 +289,20 @@ def _fitting(miss: FoundMatch, typed: Mask | None, events: EventTable) -> list[i
     return [row for row, such in zip(miss.rows, fits, strict=True) if such]
 
 
-def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:
-    """How far apart each pair of values is, relative to them; None if values have no distance."""
-    pairs = (_apart(left, right) for left, right in zip(*sides, strict=True))
-    distances = [np.inf if apart is None else apart[1] for apart in pairs]
-    return np.array(distances, np.float64)
+def _all_apart(op: str, sides: Sequence[list[Any]]) -> Floats:
+    """How far apart each pair of values is, relative to them."""
+    pairs = list(zip(*sides, strict=True))
+    texts = {pair for pair in pairs if op == "=" and all(isinstance(each, str) for each in pair)}
+    if texts:
+        known = {pair: _texts_apart(*pair) for pair in texts} if len(texts) <= MOST_TEXTS else {}
+        return np.array([np.inf if None in pair else known.get(pair, np.inf) for pair in pairs])
+    every = (_apart(left, right) for left, right in pairs)
+    return np.array([np.inf if each is None else each[1] for each in every], np.float64)
 
 
 def _apart(left: Any, right: Any) -> tuple[Any, float] | None:
-    """How far apart two values are, and how far relative to them."""
+    """How far apart two values are, and how far relative to them; None if they have no
+    distance."""
     try:
         difference = abs(left - right)
     except TypeError:
@@ -300,6 +311,12 @@ def _apart(left: Any, right: Any) -> tuple[Any, float] | None:
         return difference, difference.total_seconds()
     size = max(abs(float(left)), abs(float(right)), 1e-300)
     return difference, float(difference) / size
+
+
+def _texts_apart(left: str, right: str) -> float:
+    """The share of letters in which two texts differ; upper and lower case count little."""
+    size = max(len(left), len(right), 1)
+    return (distance(left.lower(), right.lower()) + (left != right) / 2) / size
 
 
 def value_text(value: Any) -> str:

@@ -34,6 +34,8 @@ class StepCounts:
     events      those of the step's type; None where it reads the results of another query
     typed       it has a type: else `events` are all there are
     optional    a match may go without an event here
+    meant       the text that was probably meant, where no event has the one that a condition asks
+                for
     conditions  how many of them pass each condition on a single event
     passed      how many pass all of these
     reached     events that were taken here, at the end of some partial match
@@ -59,6 +61,7 @@ class StepCounts:
     unseen: int = 0
     typed: bool = True
     optional: bool = False
+    meant: str | None = None
 
     @property
     def counted(self) -> str:

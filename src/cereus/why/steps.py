@@ -12,6 +12,7 @@ from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
+from cereus.why.meant import meant
 from cereus.why.result import Ended, StepCounts
 from cereus.why.running.events import EventTable, Rows
 from cereus.why.running.runs import MOST_CENTRES, Centres
@@ -51,7 +52,7 @@ class TestedStep:
     __test__ = False  # not a pytest class
 
     def __init__(self, step: Step, events: EventTable) -> None:
-        self.step, self.tested = step, events.tested
+        self.step, self.events, self.tested = step, events, events.tested
 
     @property
     def typed(self) -> Mask:
@@ -73,6 +74,12 @@ class TestedStep:
                 chosen[text] = chosen[text] | one if text in chosen else one
         return ((text, self.tested.count(each)) for text, each in chosen.items())
 
+    def meant(self) -> str | None:
+        """The text that was probably meant, where a condition asks for one that no event has."""
+        every = dict.fromkeys(each for test in self.step.tests for each in test.conditions)
+        unmet = (each for each in every if not self.tested.count(self.tested.satisfying(each)))
+        return next(filter(None, (meant(each, self.events.given) for each in unmet)), None)
+
     def counted(self, tally: Tally, blamed: Blamed) -> StepCounts:
         known, count = bool(self.step.tests), self.tested.count
         return StepCounts(
@@ -88,6 +95,7 @@ class TestedStep:
             blamed.unseen,
             any(test.type or test.stream for test in self.step.tests),
             self.step.optional,
+            self.meant(),
         )
 
 

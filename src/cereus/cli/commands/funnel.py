@@ -14,9 +14,9 @@ from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.engines import Engine, announce_spark, chosen_engine
 from cereus.cli.groups import ReadOptions, expanded
-from cereus.cli.view import out, show_warning, value_text
+from cereus.cli.view import out, print_table, show_warning
 from cereus.errors import CereusError
-from cereus.funnels.funnel import SHARES, Funnel, funnel
+from cereus.funnels.funnel import NUMBERS, Funnel, cell_text, funnel
 from cereus.notices import shown_elsewhere
 from cereus.show.funnel import funnel_chart
 from cereus.show.pictures import save
@@ -24,7 +24,8 @@ from cereus.sources import Files
 from cereus.writing.target import check_room, target_of
 from cereus.writing.writers import write_table
 
-RIGHT = ("step", "keys", "dropped", "mean_seconds", "median_seconds", *SHARES)
+NARROWEST = 10
+"""A column of texts is at least this wide, if its texts are."""
 
 
 @expanded
@@ -127,7 +128,7 @@ def run_funnel(
     else:
         with shown_elsewhere():
             made = funnel(files, _steps(step), sort=sort, **options)
-    out.print(funnel_table(made))
+    print_table(funnel_table(made), whole=True)
     for warning in made.warnings:
         show_warning(warning)
     if output is not None:
@@ -162,23 +163,20 @@ def _on_spark(files: Files, steps: dict[str, str], master: str, options: dict[st
 
 
 def funnel_table(made: Funnel) -> Table:
-    names = made.steps.column_names
+    names, rows = made.steps.column_names, made.steps.to_pylist()
     table = Table(box=SIMPLE_HEAD)
     for name in names:
         words = name.split("_")
-        if name in RIGHT:  # a number is never cut, a long name of a step is
+        if name in NUMBERS:  # a number is never cut, a long name of a step is folded
             width = max(map(len, words))
             table.add_column("\n".join(words), justify="right", min_width=width, no_wrap=True)
         else:
-            table.add_column(" ".join(words))
-    for row in made.steps.to_pylist():
-        cells = (_cell(name, row[name]) for name in names)
-        table.add_row(*map(Text, cells))
+            longest = max((len(cell_text(name, row[name])) for row in rows), default=0)
+            width = min(NARROWEST, max(len(name), longest))
+            table.add_column(name, min_width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell_text(name, row[name])) for name in names))
     return table
-
-
-def _cell(name: str, value: Any) -> str:
-    return f"{value:.1%}" if name in SHARES and value is not None else value_text(value)
 
 
 def _write(made: Funnel, output: Path, events: list[str], *, overwrite: bool) -> None:

@@ -75,7 +75,8 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise DataError(
             f"{what} is null in row {rows.of_selected(row)}",
-            hint="drop such rows first, or fill the column in",
+            hint='drop such rows first, or leave them out: Stream(where="… IS NOT NULL"), or fill '
+            "the column in",
         )
     kind = column.type
     if pa.types.is_date(kind):

@@ -147,6 +147,10 @@ class AlgebraQuery(EventwiseQuery):
             expression, self.stream, self.limits, values=True, merge_ties=self.merge_ties
         )
 
+    def unkeyed(self) -> AlgebraQuery:
+        stream = replace(self.stream, keys=())
+        return AlgebraQuery(self.written, stream, values=True, merge_ties=self.merge_ties)
+
     def words(self) -> str:
         return words(self.tree, self.keys)
 

@@ -21,11 +21,20 @@ CLAUSES_OF_SQL = {
     "ORDER BY": 'matches come in the order in which they are found; order="time" sorts them',
     "HAVING": "conditions on matches stand after FILTER: FILTER count(b) > 3",
 }
+SEQUENCE_OF_EQL = re.compile(r"(sequence|sample)\b[^\[]*\[", re.IGNORECASE)
 CLAUSE_WORDS = ("WITHIN", "PARTITION", "CONSUME", "LIMIT", "RETURN")
 
 
 def missing_select(trouble: Trouble) -> str | None:
-    return f"a query starts with SELECT: {_SHAPE}" if not trouble.before else None
+    if trouble.before:
+        return None
+    if SEQUENCE_OF_EQL.match(trouble.rest):
+        return (
+            "this is EQL: [A where x == 1] [B where y == 2] is "
+            "SELECT * WHERE A AS a ; B AS b FILTER a[x = 1] AND b[y = 2]; "
+            "by is PARTITION BY, and maxspan is WITHIN"
+        )
+    return f"a query starts with SELECT: {_SHAPE}"
 
 
 def missing_selection(trouble: Trouble) -> str | None:
@@ -145,6 +154,18 @@ def not_between(trouble: Trouble) -> str | None:
     )
 
 
+def unfollowed_event(trouble: Trouble) -> str | None:
+    """`NOT FOLLOWED BY B AS b FILTER b[x > 3] WITHIN 5 minutes`"""
+    types = [plain_terminal(token.type) for token in trouble.before]
+    more = (trouble.unexpected or "").upper() in ("AS", "FILTER", "OR")
+    if not more or types[-2:-1] != ["_NOT_FOLLOWED_BY"]:
+        return None
+    return (
+        "put an event with a name or a condition in parentheses: "
+        "NOT FOLLOWED BY (B AS b FILTER b[price > 3]) WITHIN 5 minutes"
+    )
+
+
 def clause_of_sql(trouble: Trouble) -> str | None:
     """`ORDER BY ts`"""
     words = " ".join(trouble.rest.upper().split()[:2])
@@ -252,6 +273,7 @@ HINTS: tuple[HintRule, ...] = (
     filter_after_clause,
     clause_in_parentheses,
     not_between,
+    unfollowed_event,
     two_events,
     comma,
     other_repetition,

@@ -320,6 +320,9 @@ class MatchRecognizeQuery(EventwiseQuery):
         """A copy with another clause."""
         return MatchRecognizeQuery(clause, self.stream, self.limits)
 
+    def unkeyed(self) -> MatchRecognizeQuery:
+        return self.of(replace(self.clause, partition=(), text=None))
+
     def words(self) -> str:
         return words(self.tree)
 

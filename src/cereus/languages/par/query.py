@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -107,6 +108,9 @@ class ParQuery(EventwiseQuery):
     def of(self, program: par.Program) -> ParQuery:
         """A copy with another program."""
         return ParQuery(program, self.stream, self.limits)
+
+    def unkeyed(self) -> ParQuery:
+        return ParQuery(self.program, replace(self.stream, keys=()), limits=self.limits)
 
     def words(self) -> str:
         return words(self.tree, self.keys)

@@ -208,6 +208,10 @@ class SaseQuery(EventwiseQuery):
         chosen = self.output if output is None else output
         return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
 
+    def unkeyed(self) -> SaseQuery:
+        stream = replace(self.stream, keys=())
+        return SaseQuery(self.program, stream, self.limits, self.aggregates, self.output)
+
     def words(self) -> str:
         return words(self.tree)
 

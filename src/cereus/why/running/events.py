@@ -71,12 +71,6 @@ class EventTable:
         numbered = _numbered(given, np.arange(len(places)))
         return EventTable(numbered, self.rows[places], self.stream, given)
 
-    def stretch(self, begin: int, end: int) -> EventTable:
-        """The events from one place up to another. Nothing is copied but what lies there."""
-        given = self.given.slice(begin, end - begin).combine_chunks()
-        rows = self.rows[begin:end]
-        return EventTable(_numbered(given, np.arange(len(rows))), rows, self.stream, given)
-
     def __len__(self) -> int:
         return len(self.rows)
 

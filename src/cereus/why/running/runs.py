@@ -102,11 +102,11 @@ class Run:
         within = None if centres is None else centres.around(span, most, events)
         if within is not None:
             places, until = within
-            return Run(query, events, _relevant(query, events, places), until, True, few)
+            return Run(query, events, relevant_at(query, events, places), until, True, few)
         until = None if most is None or most >= len(events) else most
         if until is not None and centres is not None and centres.begin >= until:
             return Run(query, events, np.zeros(0, np.int64), until, centred=True)
-        relevant = _relevant(query, events, slice(0, until or len(events)))
+        relevant = relevant_at(query, events, slice(0, until or len(events)))
         return Run(query, events, relevant, until, few=few)
 
     def results(self) -> Iterator[pa.RecordBatch]:
@@ -213,7 +213,7 @@ def _hopeful(begins: Rows, lengths: Rows, events: EventTable, centres: Centres) 
     return places if hopeful.all() else ranges(begins[hopeful], lengths[hopeful])
 
 
-def _relevant(query: CompiledQuery, events: EventTable, within: slice | Rows) -> Rows | None:
+def relevant_at(query: CompiledQuery, events: EventTable, within: slice | Rows) -> Rows | None:
     """The events among these that can matter to a query; None if all do."""
     tests = query.tests(events.schema)
     if query.counts_events or not tests:
