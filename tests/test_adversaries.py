@@ -172,9 +172,17 @@ def test_a_text_beyond_the_limits_is_refused(name: str) -> None:
 
 
 @pytest.mark.long
-def test_parts_that_all_take_the_same_event_are_explained_and_end_at_a_limit() -> None:
-    """Each of ten parts takes an event, or goes on without it."""
-    query = cereus.compile("SELECT * WHERE " + " ALL ".join(["A"] * 10))
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        " ALL ".join(["A"] * 10),
+        " AND ".join(f"(A OR T{n})+" for n in range(12)),
+        numbers(12, "(A OR T{})+ AND (", "") + "A+" + ")" * 12,
+    ],
+)
+def test_parts_that_all_take_the_same_event_are_explained_and_end_at_a_limit(pattern: str) -> None:
+    """Each part takes an event, or goes on without it."""
+    query = cereus.compile(f"SELECT * WHERE {pattern}")
     assert query.explain()
     with pytest.raises(LimitError, match=r"one event can go on in more than 50,000 ways"):
         query.run(pa.table({"type": ["A"] * 3}))

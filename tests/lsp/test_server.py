@@ -300,6 +300,8 @@ def test_a_schema_that_is_not_there_is_an_error(folder: Path) -> None:
         ("[events", "cannot read"),
         ("[events]\nschema = ['a']", "names no columns"),
         ("[events]\nschema = '.'", "is a folder"),
+        ("[events]\nschema = '/dev/zero'", "is no file"),
+        ("[events]\nschema = '/**/*.parquet'", "is no file"),
         ("[events]\nschema = 'bytes.parquet'", "bytes.parquet"),
         ("[events]\nschema = 'bytes.txt'", "cannot read"),
         ("[events]\ntime = 5", "named by a text"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("starlette")
@@ -80,8 +82,25 @@ def test_what_is_no_question_is_refused(known: TestClient) -> None:
     assert known.post("/ask/run", content=b"[]", headers=here).status_code == 400
     assert known.post("/ask/run", content=b"{", headers=here).status_code == 400
     assert known.post("/ask/run", content=b" " * (2 << 20), headers=here).status_code == 400
+    assert known.post("/ask/run", content=b"[" * 500_000, headers=here).status_code == 400
+    assert known.post("/ask/run", content=b'{"text": [[]]}', headers=here).status_code == 400
     assert known.get("/static/..%2Fserver.py").status_code == 404
     assert known.get("/samples/no.parquet").status_code == 404
+
+
+def test_half_a_letter_in_a_request_comes_back(
+    known: TestClient, playground: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no bytes in UTF-8, so the answer was an error of the server."""
+
+    async def echo(name: str, given: dict[str, Any]) -> dict[str, Any]:
+        return given
+
+    monkeypatch.setattr(playground.typing, "ask", echo)
+    sent = b'{"text": "SELECT * WHERE \\ud800", "number": NaN}'
+    reply = known.post("/ask/copies", content=sent, headers={"origin": ORIGIN})
+    assert reply.status_code == 200
+    assert reply.json() == {"text": "SELECT * WHERE \ud800", "number": "NaN"}
 
 
 def test_it_listens_on_this_machine_only() -> None:
@@ -109,6 +128,7 @@ def test_the_licences_of_the_editor_are_in_the_package() -> None:
         ("../../etc/trades.jsonl", "trades.jsonl"),
         ("..\\..\\trades.parquet", "trades.parquet"),
         ("%2e%2e%2ftrades.csv.gz", "trades.csv.gz"),
+        ("名" * 300 + ".csv", "名" * 65 + ".csv"),
     ],
 )
 def test_an_uploaded_file_keeps_no_more_than_its_name(given: str, kept: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from cereus.automata.construct import PairAutomaton
 from cereus.automata.model import (
+    MOST_MOVES,
     NO_SLOTS,
     NOTHING,
     Automaton,
@@ -17,6 +18,7 @@ from cereus.automata.model import (
     Slots,
     State,
     targets,
+    too_many_moves,
     unstamped,
 )
 
@@ -30,7 +32,9 @@ class Product(PairAutomaton):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         first, second = state
-        rights = list(self.right.moves(second, letter))
+        rights = list(islice(self.right.moves(second, letter), MOST_MOVES + 1))
+        if len(rights) > MOST_MOVES:
+            raise too_many_moves(MOST_MOVES)
         for move in self.left.moves(first, letter):
             for other in rights:
                 if unstamped(move.label) == unstamped(other.label):

@@ -1,18 +1,18 @@
 """Explores the reachable part of an automaton: to show it, and to see whether it is empty.
 
 Automata are made on demand. This asks for all states of one, over the letters that can occur. It
-gives up after a number of steps, or of parts of states that they read (the engine never does this).
-Both are counted, so that the answer is the same on a slow machine.
+gives up after a number of steps, of moves, or of parts of states that are read (the engine never
+does this). All are counted, so that the answer is the same on a slow machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
+from cereus.automata.model import Automaton, Check, Label, Letter, Move, Slots, State, Update
 from cereus.automata.subset import Determinised
 from cereus.errors import LimitError
 
@@ -22,6 +22,8 @@ MOST_PARTS = 150_000
 """The most parts of states that are read. Nested strategies make states that are themselves large
 sets, so a few steps may take long. A step takes 2 to 5 µs for each part of its state: this is about
 half a second."""
+MOST_MOVES = 20_000
+"""The most moves. A state of many parts that run at once has very many of them on one letter."""
 LEVELS = 4
 """Parts count once more for each of this many levels of depth."""
 
@@ -91,6 +93,10 @@ def explore_deterministic(
     return explore(Determinised(automaton, seen), letters, most)
 
 
+class GivenUp(Exception):
+    """There is more of an automaton than is looked at."""
+
+
 def _explore(
     automaton: Automaton, letters: tuple[Letter, ...], most: int
 ) -> tuple[Explored, list[State]]:
@@ -99,34 +105,41 @@ def _explore(
     numbers: dict[State, int] = {}
     for state in initial:
         numbers.setdefault(state, len(numbers))
-    todo, steps, parts = list(numbers), 0, 0
+    todo = list(numbers)
     edges: list[Edge] = []
     complete = True
-    for state in todo:  # grows while it is read
-        steps += len(letters)
-        size = _parts(state)
-        complete = steps <= most and size <= MOST_PARTS
-        if not complete:
-            break
-        for letter in letters:
-            parts += size
-            if edges and parts > MOST_PARTS:
-                complete = False
-                break
-            try:
-                for label, target, checks, updates in automaton.moves(state, letter):
-                    if target not in numbers:
-                        numbers[target] = len(numbers)
-                        todo.append(target)
-                    to = numbers[target]
-                    edges.append(Edge(numbers[state], letter, label, to, checks, updates))
-            except LimitError:
-                complete = False
-                break
-        if not complete:
-            break
+    try:
+        for state, letter, move in _moves(automaton, todo, letters, most):
+            if move.target not in numbers:
+                numbers[move.target] = len(numbers)
+                todo.append(move.target)
+            label, target, checks, updates = move
+            edges.append(Edge(numbers[state], letter, label, numbers[target], checks, updates))
+    except (LimitError, GivenUp):
+        complete = False
     begin = tuple(dict.fromkeys(numbers[state] for state in initial))
     return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo
+
+
+def _moves(
+    automaton: Automaton, states: list[State], letters: tuple[Letter, ...], most: int
+) -> Iterator[tuple[State, Letter, Move]]:
+    """The moves of all states, while more states are added; GivenUp if there are too many."""
+    steps = parts = moves = 0
+    for state in states:
+        steps += len(letters)
+        size = _parts(state)
+        if steps > most or size > MOST_PARTS:
+            raise GivenUp
+        for letter in letters:
+            parts += size
+            if moves and parts > MOST_PARTS:
+                raise GivenUp
+            for move in automaton.moves(state, letter):
+                moves += 1
+                if moves > MOST_MOVES:
+                    raise GivenUp
+                yield state, letter, move
 
 
 def _parts(state: State) -> int:

@@ -19,6 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
+from cereus.errors import LimitError
+
 Letter = int
 State = Hashable
 Label = frozenset[str]
@@ -27,6 +29,8 @@ NOTHING: Label = frozenset()
 PLACE = "¬"
 """The label of an event that takes its place in a match without being marked (CEQL's NOT)."""
 PLACE_ONLY: Label = frozenset({PLACE})
+MOST_MOVES = 50_000
+"""The most moves on one letter: of a set of states, or of a part. These take some seconds."""
 STAMP = "∈"
 MOST_STAMPS = 7
 """A stamp in the label of an event that a part marks, with the part's number: so the kernel can
@@ -116,6 +120,13 @@ class Move(NamedTuple):
     def joined(self, other: Move, label: Label, target: State) -> Move:
         """One move that makes both, with this label and target."""
         return Move(label, target, self.checks + other.checks, self.updates + other.updates)
+
+
+def too_many_moves(most: int) -> LimitError:
+    return LimitError(
+        f"one event can go on in more than {most:,} ways",
+        hint="let fewer parts of the pattern take the same events",
+    )
 
 
 def marks(label: Label) -> bool:

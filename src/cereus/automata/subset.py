@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cereus.automata.model import (
+    MOST_MOVES,
     NO_SLOTS,
     Automaton,
     Check,
@@ -23,14 +24,12 @@ from cereus.automata.model import (
     State,
     States,
     Update,
+    too_many_moves,
 )
-from cereus.errors import LimitError
 
 Checks = tuple[Check, ...]
-MOST_MOVES = 50_000
-"""The most moves of one set of states on one letter: these take some seconds."""
 MOST_MOVES_EXPLORED = 30_000
-"""The same limit where a set of states is only explored."""
+"""The same limit as `MOST_MOVES` where a set of states is only explored."""
 ORDERS = ("<", "<=", ">", ">=")
 """Checks that only runs on one side of a value can satisfy."""
 MOST_LETTERS, MOST_PAIRS = 64, 64
@@ -69,10 +68,7 @@ def joint_moves(
         for label, target, checks, updates in automaton.moves(state, letter):
             left -= 1
             if left < 0:
-                raise LimitError(
-                    f"one event can go on in more than {most:,} ways",
-                    hint="let fewer parts of the pattern take the same events",
-                )
+                raise too_many_moves(most)
             slots = automaton.slots(target)
             apart = label and not slots and automaton.only_competes(target)
             begins = automaton.goes_on(target) if apart else None

@@ -97,10 +97,11 @@ def _schema(schema: Any) -> pa.Schema:
     if not isinstance(schema, Path):
         hint = 'write the name of a file, or columns: {price = "double"}'
         raise CereusError(f"schema is {schema!r}, which names no columns", hint=hint)
-    if schema.is_dir():  # the name is still being typed: not everything in it is read
-        raise CereusError(f"{str(schema)!r} is a folder", hint="name one of its files")
-    changed = schema.stat().st_mtime if schema.exists() else 0.0
-    return _read(str(schema), changed)
+    # The name may still be being typed: no folder and no pattern is walked, no device is read.
+    if not schema.is_file():
+        kind = "a folder" if schema.is_dir() else "no file"
+        raise CereusError(f"{str(schema)!r} is {kind}", hint="name one with events or columns")
+    return _read(str(schema), schema.stat().st_mtime)
 
 
 @lru_cache(maxsize=32)

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from cereus.errors import CereusError
@@ -34,6 +35,7 @@ from cereus.play.data import GivenFiles
 from cereus.play.process import PlayLimits, Worker
 from cereus.play.samples import SAMPLES
 from cereus.play.uploads import Uploads
+from cereus.writing.json_text import json_text
 
 POLICY = "; ".join(
     [
@@ -179,28 +181,28 @@ class Playground:
             return PlainTextResponse("an object in JSON is needed\n", 400)
         worker = self.typing if name in WHILE_TYPING else self.running
         answer = await worker.ask(name, given)
-        return JSONResponse({**answer, **({"first": self.first} if name == "start" else {})})
+        return _json({**answer, **({"first": self.first} if name == "start" else {})})
 
     async def upload(self, request: Request) -> Response:
         """Take an uploaded file. Both processes read it, within their limits."""
         try:
             name, path = await self.uploads.keep(request.path_params["name"], request.stream())
         except CereusError as error:
-            return JSONResponse({"error": str(error)})
+            return _json({"error": str(error)})
         given = {"name": name, "path": path}
         answer = await self.typing.ask("upload", given)
         if "error" not in answer:
             answer = await self.running.ask("upload", given)
         if "error" not in answer:
             self.uploads.paths[name] = path  # for the processes that may replace these
-            return JSONResponse(answer)
+            return _json(answer)
         Path(path).unlink()
         where = f"{Path(path).parent}/"  # the path means nothing to whoever gave the file
-        return JSONResponse({what: str(text).replace(where, "") for what, text in answer.items()})
+        return _json({what: str(text).replace(where, "") for what, text in answer.items()})
 
     async def stop(self, request: Request) -> Response:
         await self.running.stop()
-        return JSONResponse({})
+        return _json({})
 
 
 async def _body(request: Request) -> dict[str, Any] | None:
@@ -211,9 +213,20 @@ async def _body(request: Request) -> dict[str, Any] | None:
             return None
     try:
         given = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return given if isinstance(given, dict) else None
+    return given if isinstance(given, dict) and _is_flat(given) else None
+
+
+def _is_flat(given: dict[str, Any]) -> bool:
+    """Whether the values are single ones, and lists of these: nothing asks for more."""
+    items = chain.from_iterable(v if isinstance(v, list) else (v,) for v in given.values())
+    return not any(isinstance(each, list | dict) for each in items)
+
+
+def _json(value: dict[str, Any]) -> Response:
+    """An answer, in ASCII: a text may contain half a letter, which has no bytes."""
+    return Response(json_text(value), media_type="application/json")
 
 
 def _cookie(request: Request) -> str:

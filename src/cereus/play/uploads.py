@@ -16,6 +16,7 @@ MOST_UPLOADED = 256 << 20
 """The most bytes of one file."""
 MOST_FILES = 20
 LONGEST_NAME = 200
+"""In bytes; file systems take 255."""
 
 
 @dataclass
@@ -45,7 +46,8 @@ class Uploads:
 def file_name(title: str) -> str:
     """The last part of a name, whatever stands before it: a name from elsewhere cannot lead to
     another directory."""
-    name = unquote(title).replace("\\", "/").rpartition("/")[2][-LONGEST_NAME:]
+    last = unquote(title).replace("\\", "/").rpartition("/")[2].encode(errors="replace")
+    name = last[-LONGEST_NAME:].decode(errors="ignore")
     if not name.isprintable() or format_of(name) is None:
         raise CereusError(f"the format of {name!r} is not known", hint=KNOWN_FORMATS)
     return name

@@ -230,6 +230,13 @@ def test_what_would_be_too_long(text: str, said: str) -> None:
         translated(cereus.compile(text, dialect="sremo").compiled, "ceql")
 
 
+def test_parts_that_optional_parts_share_are_not_counted_without_end() -> None:
+    """Written out, each of 300 optional parts doubles what comes before it."""
+    text = "SELECT * WHERE " + " ; ".join(f"T{n}?" for n in range(300))
+    with pytest.raises(RefusedError, match="more than 500 parts"):
+        translated(cereus.compile(text).compiled, "sremo")
+
+
 def test_explain_as_another_language() -> None:
     text = "SELECT * WHERE SELL AS a ; BUY AS b FILTER a.price < b.price WITHIN 10 seconds"
     there = CliRunner().invoke(app, ["explain", text, "--as", "sremo"])

@@ -68,6 +68,12 @@ MISTAKES = [
     Mistake("SELECT * WHERE A{5,2}", "SELECT * WHERE A{2,5}"),
     Mistake("SELECT * WHERE A ; B{0}", "SELECT * WHERE A ; B?"),
     Mistake("SELECT * WHERE A{5000}", "SELECT * WHERE A+ AS a FILTER count(a) >= 5000"),
+    Mistake(
+        "SELECT * WHERE A AS a ; B FILTER "
+        + " AND ".join(f"(a.price > {n} OR a.volume < {n})" for n in range(1, 14)),
+        "SELECT * WHERE A AS a ; B FILTER "
+        + " AND ".join(f"a[price > {n} OR volume < {n}]" for n in range(1, 14)),
+    ),
     Mistake("SELECT * WHERE A UNLESS B?", "SELECT * WHERE A UNLESS B"),
     Mistake("SELECT * WHERE NOT(A ; B)", "SELECT * WHERE C UNLESS (A ; B)"),
     Mistake("SELECT * WHERE (A ; C) WITHOUT (B ; D)", "SELECT * WHERE (A ; C) WITHOUT B"),

@@ -9,6 +9,7 @@ from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean, ne
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_own
+from cereus.languages.ceql.operators.alternatives import check_alternatives
 from cereus.languages.ceql.operators.counts import check_counts
 from cereus.languages.ceql.operators.previous import PREV, check_previous
 from cereus.languages.ceql.order import leaf_order
@@ -80,6 +81,7 @@ def _names_of(event: cel.Excluded) -> frozenset[str]:
 def check_names(query: cel.CeqlTree) -> None:
     """Refuse a query that mentions an unknown variable or stream."""
     check_counts(query.formula)
+    check_alternatives(query)
     everywhere = Everywhere.of(query.formula)
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
