@@ -215,6 +215,7 @@ def test_rules_are_the_rows_of_a_table() -> None:
     ("rule", "message"),
     [
         ({"name": "a"}, "a rule needs a text"),
+        ({"name": "", "text": "SELECT * WHERE A"}, "a rule needs a name"),
         ({"name": "a", "text": "SELECT * WHERE A", "query": 1}, "a rule has no 'query'"),
         ({"name": "a", "text": "SELECT * WHERE A", "parameters": "{"}, "not JSON"),
         ("SELECT * WHERE A", "a Rule or a mapping"),
