@@ -244,12 +244,15 @@ def _of_folder(folder: Path) -> list[Rule]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
         raise CereusError(
-            f"cannot read the rule {str(path)!r}: {error}", hint="it is a text in UTF-8"
+            f"cannot read the rule {str(path)!r}: {error.strerror}",
+            hint="let it be read by everyone who runs rules, or move it to another folder",
         ) from None
 
 
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+"""Stands in a text for bytes that are not UTF-8."""
 PAUSED = ".off"
 """The suffix after that of a query file whose rule is paused."""
