@@ -198,6 +198,21 @@ def test_rules_are_the_files_of_a_folder(tmp_path: Path) -> None:
     assert found.set(tmp_path) == []
 
 
+def test_a_file_that_is_not_utf_8_is_refused_and_harms_no_other(tmp_path: Path) -> None:
+    (tmp_path / "first.ceql").write_text("SELECT * WHERE A")
+    (tmp_path / "second.ceql").write_bytes(
+        "SELECT *\nWHERE A FILTER A[k = 'Zürich']".encode("latin1")
+    )
+    found = RuleRecognizer(stream=STREAM, schema=SCHEMA, rules=tmp_path)
+    assert [(c.rule, c.change) for c in found.changes] == [
+        ("first", "added"),
+        ("second", "refused"),
+    ]
+    assert "line 2 of the rule" in str(found.changes[1].error)
+    assert found.push([event("A", 1)])["rule"].to_pylist() == ["first"]
+    assert found.set(tmp_path) == []
+
+
 def test_rules_are_the_rows_of_a_table() -> None:
     table = pa.table(
         {
@@ -215,6 +230,7 @@ def test_rules_are_the_rows_of_a_table() -> None:
     ("rule", "message"),
     [
         ({"name": "a"}, "a rule needs a text"),
+        ({"name": "", "text": "SELECT * WHERE A"}, "a rule needs a name"),
         ({"name": "a", "text": "SELECT * WHERE A", "query": 1}, "a rule has no 'query'"),
         ({"name": "a", "text": "SELECT * WHERE A", "parameters": "{"}, "not JSON"),
         ("SELECT * WHERE A", "a Rule or a mapping"),

@@ -13,8 +13,8 @@ from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.limits import Limits
-from cereus.query import compile
-from cereus.rules.rule import Rule
+from cereus.query import Query, compile
+from cereus.rules.rule import UNREADABLE, Rule
 from cereus.rules.running import CompiledRule
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
@@ -47,17 +47,9 @@ class RuleCompiler:
         return repr((self.stream, str(self.events), self.limits))
 
     def _query(self, rule: Rule) -> CompiledQuery:
-        query = compile(
-            rule.text,
-            dialect=rule.language,
-            stream=self.stream,
-            schema=self.events,
-            limits=self.limits,
-            params=rule.parameters or None,
-            **rule.options,
-        )
-        self._check_keys(query.compiled)
-        return query.compiled
+        query = query_of(rule, self.stream, self.events, self.limits).compiled
+        self._check_keys(query)
+        return query
 
     def _check_keys(self, query: CompiledQuery) -> None:
         keys = {path[0] for path in query.keys}
@@ -72,6 +64,26 @@ class RuleCompiler:
                 "CONSUME BY ANY ends the partial matches of all keys, and rules read key by key",
                 hint="write CONSUME BY PARTITION",
             )
+
+
+def query_of(rule: Rule, stream: Stream, events: pa.Schema | None, limits: Limits | None) -> Query:
+    """The query of a rule. A text that was not UTF-8 is refused here, as what does not compile is,
+    so that it harms no other rule."""
+    if UNREADABLE in rule.text:
+        before = rule.text[: rule.text.index(UNREADABLE)]
+        raise DataError(
+            f"line {before.count(chr(10)) + 1} of the rule has a character that is not in UTF-8",
+            hint="save the text in UTF-8",
+        )
+    return compile(
+        rule.text,
+        dialect=rule.language,
+        stream=stream,
+        schema=events,
+        limits=limits,
+        params=rule.parameters or None,
+        **rule.options,
+    )
 
 
 def _ends_all(query: CompiledQuery) -> bool:

@@ -52,6 +52,8 @@ class Rule:
                     hint='write {"name": "rise", "text": "SELECT …"}',
                 )
             refuse_surrogates(value, f"the {name} of a rule")
+        if not self.name:
+            raise _missing("name", {"name": self.name, "text": self.text})
         given = _mapping("parameters", self.parameters)
         values = {name: value_of(name, _untagged(value)) for name, value in given.items()}
         object.__setattr__(self, "parameters", values)
@@ -84,10 +86,7 @@ class Rule:
         values = {name: value for name, value in row.items() if value is not None}
         for name in ("name", "text"):
             if not isinstance(values.get(name), str):
-                raise CereusError(
-                    f"a rule needs a {name}: {shortened(repr(dict(row)))}",
-                    hint='write {"name": "rise", "text": "SELECT …"}',
-                )
+                raise _missing(name, values)
         return cls(**values)
 
     @property
@@ -103,7 +102,7 @@ class Rule:
     @cached_property
     def _written(self) -> str:
         try:
-            return json.dumps(asdict(self), default=_tagged, sort_keys=True)
+            return json.dumps(asdict(self), default=tagged, sort_keys=True)
         except (TypeError, ValueError, RecursionError):
             raise CereusError(
                 f"an option of the rule {self.name!r} cannot be kept in a snapshot",
@@ -113,6 +112,13 @@ class Rule:
     @classmethod
     def read(cls, text: str) -> Rule:
         return cls(**json.loads(text))
+
+
+def _missing(name: str, given: Mapping[str, Any]) -> CereusError:
+    return CereusError(
+        f"a rule needs a {name}: {shortened(repr(dict(given)))}",
+        hint='write {"name": "rise", "text": "SELECT …"}',
+    )
 
 
 def flag(name: str, value: Any) -> bool:
@@ -127,7 +133,7 @@ def flag(name: str, value: Any) -> bool:
     )
 
 
-def _tagged(value: Any) -> Any:
+def tagged(value: Any) -> Any:
     """A value that JSON has no form for as a mapping, which no parameter is."""
     if isinstance(value, datetime):
         return {"datetime": value.isoformat()}
@@ -137,7 +143,7 @@ def _tagged(value: Any) -> Any:
 
 
 def _untagged(value: Any) -> Any:
-    """The value of a parameter that `_tagged` has written."""
+    """The value of a parameter that `tagged` has written."""
     try:
         match value:
             case {"datetime": str(text)}:
@@ -152,7 +158,8 @@ def _untagged(value: Any) -> Any:
 
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    """A mapping, given as it is, as JSON, or as the pairs that Arrow makes of a map."""
+    """A mapping, given as it is, as JSON, or as the pairs that Arrow makes of a map, which JSON
+    makes lists of."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -162,7 +169,7 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
                 hint='write {"least": 5}',
             ) from None
     if isinstance(value, list) and all(
-        isinstance(each, tuple) and len(each) == 2 for each in value
+        isinstance(each, tuple | list) and len(each) == 2 for each in value
     ):
         value = dict(value)
     if not isinstance(value, Mapping):
@@ -237,12 +244,15 @@ def _of_folder(folder: Path) -> list[Rule]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
         raise CereusError(
-            f"cannot read the rule {str(path)!r}: {error}", hint="it is a text in UTF-8"
+            f"cannot read the rule {str(path)!r}: {error.strerror}",
+            hint="let it be read by everyone who runs rules, or move it to another folder",
         ) from None
 
 
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+"""Stands in a text for bytes that are not UTF-8."""
 PAUSED = ".off"
 """The suffix after that of a query file whose rule is paused."""

@@ -13,6 +13,7 @@ from cereus.language.compiled import CompiledQuery
 from cereus.query import NEAREST_MISSES, Query
 from cereus.sources import Source
 from cereus.spark.matching import prepared
+from cereus.spark.quoting import map_in_arrow
 from cereus.why.result import TABLE, Why
 from cereus.why.why import why as why_of
 from cereus.writing.json_text import json_text
@@ -51,7 +52,7 @@ def why(
     options: dict[str, Any] = {"events": True, "columns": None, "tie": tie, "order": order}
     options |= {"parallelism": None, "split": False, "push_down": False}
     made = prepared(df, query, **options)
-    rows = made.arrangement.rows().mapInArrow(WhyTask(made.query, most).run, SPARK_SCHEMA)
+    rows = map_in_arrow(made.arrangement.rows(), WhyTask(made.query, most).run, SPARK_SCHEMA)
     counts = (
         rows.filter(F.col("what") != MISS)
         .groupBy(*COUNTED)

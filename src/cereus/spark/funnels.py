@@ -12,7 +12,7 @@ from cereus.funnels.run import ENTERED, LEVEL, TOOK, FunnelRun, keys_schema
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import PERIOD, Taken, group_names, steps_table
 from cereus.spark.batch.arranging import Arrangement, kept
-from cereus.spark.quoting import quoted
+from cereus.spark.quoting import map_in_arrow, quoted
 from cereus.spark.schemas import arrow_schema, orderable
 from cereus.stream import UNITS
 from cereus.syntax.literals import Length
@@ -79,7 +79,7 @@ def _keys(
     ).rows()
     schema = pa.schema([known.field(name) for name in read])
     result = from_arrow_schema(keys_schema(spec, schema))
-    return events.mapInArrow(_Worker(spec, schema).run, result)
+    return map_in_arrow(events, _Worker(spec, schema).run, result)
 
 
 class _Worker:

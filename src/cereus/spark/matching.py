@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from cereus.engine.ingest.substreams import key_field
 from cereus.errors import CereusError, DataError, switch
 from cereus.language.compiled import EventwiseQuery
 from cereus.language.pattern import PatternQuery
@@ -173,14 +174,20 @@ def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
 def prepared(df: DataFrame, query: Query, *, among: int = 1, **options: Any) -> Batch | Eventwise:
     """A query over a DataFrame, as one of `among` queries of a call, and how it will be run."""
     compiled = query.compiled
+    made: Batch | Eventwise
     if isinstance(compiled, EventwiseQuery):
-        return eventwise(df, compiled, **options)
-    if isinstance(compiled, PatternQuery):
-        return batch(df, compiled, among=among, **options)
-    raise CereusError(
-        f"queries in {query.dialect} are not matched on Spark",
-        hint="collect the events and use query.run(table)",
-    )
+        made = eventwise(df, compiled, **options)
+    elif isinstance(compiled, PatternQuery):
+        made = batch(df, compiled, among=among, **options)
+    else:
+        raise CereusError(
+            f"queries in {query.dialect} are not matched on Spark",
+            hint="collect the events and use query.run(table)",
+        )
+    known = arrow_schema(df.schema)
+    for path in compiled.keys:
+        key_field(known, path)  # a worker would refuse it only when the query runs
+    return made
 
 
 def prepared_parts(

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from cereus.errors import CereusError
 from cereus.spark.files import CSV, flat
+from cereus.spark.quoting import map_in_arrow
 from cereus.spark.schemas import arrow_schema
 from cereus.writing.target import Target, make_room
 from cereus.writing.writers import writer
@@ -70,7 +71,7 @@ def _write_parts(frame: DataFrame, target: Target, schema: pa.Schema) -> None:
             begun.replace(final.path)
         yield pa.RecordBatch.from_pydict({"part": pa.array([context.partitionId()], pa.int32())})
 
-    frame.mapInArrow(written, "part int").count()
+    map_in_arrow(frame, written, "part int").count()
 
 
 def _gathered(folder: Path, target: Target, schema: pa.Schema) -> None:

@@ -348,6 +348,21 @@ def test_mistakes_are_found_before_anything_runs(
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize("dialect", ["ceql", "par"])
+@pytest.mark.parametrize("key", ["map(k, id)", "array(k)", "struct(k)"])
+def test_a_key_that_is_no_value_is_refused_before_anything_runs(
+    spark: SparkSession, frame: DataFrame, dialect: str, key: str
+) -> None:
+    text = {"ceql": "SELECT * WHERE A ; B WITHIN 4 seconds", "par": "repeat (A ; B[out])"}[dialect]
+    query = cereus.compile(text, dialect=dialect, stream=cereus.Stream(time="ts", keys=["of"]))
+    with pytest.raises(CereusError, match="which cannot be a key"):
+        cs.match(frame.selectExpr("*", f"{key} AS of"), query)
+    live = spark.readStream.format("rate").load()
+    live = live.selectExpr("'A' AS type", "timestamp AS ts", "value AS k", "value AS id")
+    with pytest.raises(CereusError, match="which cannot be a key"):
+        cs.match(live.selectExpr("*", f"{key} AS of"), query, watermark="1 second")
+
+
 def test_a_stream_without_time_needs_an_order(frame: DataFrame, events: pa.Table) -> None:
     query = cereus.compile("SELECT * WHERE A ; B PARTITION BY k WITHIN 4 EVENTS")
     with pytest.raises(CereusError, match="have no order"):

@@ -22,6 +22,7 @@ from cereus.language.event_results import result_order, with_events
 from cereus.language.result_counts import ResultCounts
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named, warn_of_one_task
+from cereus.spark.quoting import map_in_arrow
 from cereus.spark.relevance import passing, types_of, where
 from cereus.spark.schemas import (
     Path,
@@ -175,7 +176,7 @@ class Eventwise:
     def run(self) -> DataFrame:
         self.warn()
         named_run = named(self.task().run, self.query.text, self.one_task)
-        return self.arrangement.rows().mapInArrow(named_run, self.schema)
+        return map_in_arrow(self.arrangement.rows(), named_run, self.schema)
 
 
 def order_of(query: EventwiseQuery, order: str | None) -> Path:

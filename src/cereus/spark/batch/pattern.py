@@ -23,6 +23,7 @@ from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named, warn_of_one_task
 from cereus.spark.batch.skew import LongKeys, long_keys
+from cereus.spark.quoting import map_in_arrow
 from cereus.spark.relevance import relevant, streams_of, types_of, where
 from cereus.spark.schemas import (
     Path,
@@ -185,7 +186,7 @@ class Batch:
         self.warn()
         task = self.task(self.arrangement.sorted_by)
         named_run = named(task.run, self.plan.text, self.one_task)
-        return self.arrangement.rows().mapInArrow(named_run, self.schema)
+        return map_in_arrow(self.arrangement.rows(), named_run, self.schema)
 
 
 def filters_of(plan: Plan, schema: st.StructType, push_down: bool) -> list[Column]:

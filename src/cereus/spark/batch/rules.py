@@ -17,6 +17,7 @@ from cereus.rules.rule import Rule
 from cereus.rules.running import CompiledRule, RunningRules
 from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.batch.naming import named, warn_of_one_task
+from cereus.spark.quoting import map_in_arrow
 from cereus.spark.schemas import Path
 from cereus.spark.worker import joined, stretches
 from cereus.stream import Stream
@@ -82,7 +83,7 @@ def matches_of_rules(of: ArrangedRules, rules: Iterable[CompiledRule]) -> DataFr
     travelling = tuple(RuleToRun(each.rule, each.version, each.query) for each in rules)
     task = RulesOfHistory(of.stream, travelling, of.groups)
     alone = None if of.groups else "the stream has no keys"
-    return rows.mapInArrow(named(task.run, f"{len(travelling)} rules", alone), of.matches)
+    return map_in_arrow(rows, named(task.run, f"{len(travelling)} rules", alone), of.matches)
 
 
 def with_changes(

@@ -25,7 +25,7 @@ from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.naming import named
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.together import Together, TogetherTask
-from cereus.spark.quoting import quoted
+from cereus.spark.quoting import map_in_arrow, quoted
 from cereus.spark.schemas import Path, arrow_schema
 from cereus.spark.slices import IN_HOME, PLACE, SLICE
 
@@ -156,7 +156,7 @@ class SharedScan:
         for part in parts.values():
             part.warn()
         task = named(self.task().run, ", ".join(parts))
-        return self.arrangement.rows().mapInArrow(task, self.schema)
+        return map_in_arrow(self.arrangement.rows(), task, self.schema)
 
 
 def _all(conditions: Sequence[Column]) -> Column:

@@ -25,7 +25,7 @@ from cereus.spark.batch.naming import named
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.batch.runs import SharedRun, SingleRun, TogetherPart, run_of
-from cereus.spark.quoting import quoted
+from cereus.spark.quoting import map_in_arrow, quoted
 from cereus.spark.schemas import Path, arrow_schema
 from cereus.spark.slices import IN_HOME, SLICE, Slices
 from cereus.spark.worker import differ, joined, stretches, values_of
@@ -264,4 +264,4 @@ class Together:
         for part in self.parts.values():
             part.warn()
         task = named(self.task().run, ", ".join(self.parts), self.first.one_task)
-        return self.arrangement.rows().mapInArrow(task, self.schema)
+        return map_in_arrow(self.arrangement.rows(), task, self.schema)

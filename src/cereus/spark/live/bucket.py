@@ -69,7 +69,7 @@ class Bucket:
         if recipe.keeps(before.carries):
             return replace(before, fingerprint=recipe.fingerprint, text=recipe.text)
         if recipe.on_change != "restart":
-            raise changed([before.text], recipe.text)
+            raise changed([before.text], recipe.text, recipe.on_change)
         state.clear()
         passed, timer = before.passed, before.timer
         fresh = Head(recipe.fingerprint, recipe.text, passed=passed, base=passed, timer=timer)

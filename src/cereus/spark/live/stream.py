@@ -29,7 +29,7 @@ from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
-from cereus.spark.quoting import backticked, quoted
+from cereus.spark.quoting import backticked, map_in_arrow, quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
 from cereus.spark.worker import Matching
@@ -151,8 +151,8 @@ class Live:
             travelling.append(self._bucket)
         events = events.select(*travelling)
         packing = Packing(self.used, self.recipe.packed, self.time, keys)
-        return events.mapInArrow(
-            named(packing.run, self.query.text, what="events for"), PACKED_TYPE
+        return map_in_arrow(
+            events, named(packing.run, self.query.text, what="events for"), PACKED_TYPE
         )
 
     @property

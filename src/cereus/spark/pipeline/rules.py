@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cereus.errors import CereusError
 from cereus.limits import Limits
-from cereus.query import compile
+from cereus.rules.compiling import query_of
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
 from cereus.rules.rule import Rule
 from cereus.stream import Stream
@@ -53,13 +53,7 @@ def refused_in(
 
 def _refused(rule: Rule, stream: Stream) -> RuleChange | None:
     try:
-        compile(
-            rule.text,
-            dialect=rule.language,
-            stream=stream,
-            params=rule.parameters or None,
-            **rule.options,
-        )
+        query_of(rule, stream, None, None)
     except CereusError as error:
         return RuleChange(rule.name, 1, "refused", str(error))
     return None

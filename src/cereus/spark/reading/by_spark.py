@@ -17,7 +17,7 @@ from cereus.sources import Files
 from cereus.sources.formats import one_format, suffixes_of
 from cereus.sources.reading.texts import GROUPED, KINDS, NUMERIC, TIMES, Notation, TextKinds
 from cereus.spark.files import CSV, located
-from cereus.spark.quoting import quoted
+from cereus.spark.quoting import map_in_arrow, quoted
 from cereus.spark.reading.types import spark_type
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _see(texts: DataFrame, kinds: TextKinds, files: Files) -> None:
                             "filled": pa.bool_()})  # fmt: skip
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
-    for row in texts.mapInArrow(seen, SEEN).collect():
+    for row in map_in_arrow(texts, seen, SEEN).collect():
         possible = kinds.possible.get(row.name, considered)
         kinds.possible[row.name] = tuple(k for k in possible if considered.index(k) in row.possible)
         kinds.filled |= {row.name} if row.filled else set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from datetime import datetime
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -147,6 +148,46 @@ def test_a_change_whose_flag_is_a_text_is_refused_and_the_rule_goes_on(name: str
     (refused,) = executor.change([{**row, name: "false"}], complete=False).to_pylist()
     assert refused["change"] == "refused" and f"'{name}' of a rule" in refused["error"]
     assert [each.name for each in executor.rules.running] == ["a"]
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_a_change_without_a_name_concerns_no_rule(name: str | None) -> None:
+    executor = RulesTask(STREAM, None).executor(SCHEMA)
+    executor.change([{"name": "None", "text": "SELECT * WHERE A"}], complete=False)
+    row = {"name": name, "text": "SELECT * WHERE A"}
+    (report,) = executor.change([row], complete=False).to_pylist()
+    assert (report["rule"], report["change"]) == ("", "refused")
+    assert "a rule needs a name" in report["error"]
+    assert executor.change([{**row, "removed": True}], complete=False).num_rows == 0
+    assert [each.name for each in executor.rules.running] == ["None"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("x", pa.scalar(2)),
+        ("x", pa.scalar(Decimal("2.00"))),
+        ("ts", pa.scalar(datetime(1970, 1, 1, 0, 0, 5), pa.timestamp("us", "UTC"))),
+    ],
+)
+@pytest.mark.parametrize("as_map", [True, False], ids=["map", "struct"])
+def test_parameters_may_be_a_map_or_a_struct(column: str, value: pa.Scalar, as_map: bool) -> None:
+    inner = pa.map_(pa.string(), value.type) if as_map else pa.struct({"least": value.type})
+    given = pa.array([[("least", value.as_py())] if as_map else {"least": value.as_py()}], inner)
+    text = f"SELECT * WHERE A FILTER A[{column} >= :least]"
+    table = pa.table({"name": ["a"], "text": [text], "parameters": given})
+    packed = next(RulePacking((0,)).run(iter(table.to_batches())))
+    time = pa.field("ts", pa.timestamp("us", "UTC"))
+    schema = SCHEMA.set(SCHEMA.get_field_index("ts"), time)
+    executor = RulesTask(STREAM, None).executor(schema)
+    rows = rows_of([from_bytes(packed.column(1)[0].as_py())])
+    (report,) = executor.change(rows, complete=False).to_pylist()
+    assert (report["change"], report["error"]) == ("added", None)
+    batch = drawn(Random(0), 0, 9).cast(schema)
+    found = sum(each.num_rows for each in executor.push(batch.combine_chunks().to_batches()[0]))
+    limit = value.as_py()
+    assert found == sum(row["type"] == "A" and row[column] >= limit for row in batch.to_pylist())
+    assert found
 
 
 def test_a_bucket_that_another_worker_has_had_does_not_compile_its_rules_again(

@@ -154,6 +154,15 @@ def test_columns_of_the_stream_that_are_not_there_are_refused_at_once(
         cs.match_rules(rate, [], stream=stream, watermark="1 second")
 
 
+def test_a_table_of_all_rules_may_say_which_are_removed(spark: SparkSession) -> None:
+    rows = [("a", "SELECT * WHERE A", None, 1), ("b", "SELECT * WHERE B", True, 2)]
+    table = spark.createDataFrame(rows, "name string, text string, removed boolean, at long")
+    history = spark.createDataFrame(events(0, "Ap1", "Bp1").to_pandas())
+    matches, changes = cs.split_changes(cs.match_rules(history, table, stream=STREAM))
+    assert [row["rule"] for row in matches.collect()] == ["a"]
+    assert [row["rule"] for row in changes.collect()] == ["a"]
+
+
 def test_rules_over_history_find_what_the_local_recognizer_finds(spark: SparkSession) -> None:
     dice = Random(7)
     letters = [dice.choice("AB") + dice.choice("pqr") + str(dice.randrange(9)) for _ in range(300)]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from cereus.language.result_counts import ResultCounts
 from cereus.limits import Limits
 from cereus.rules.output import RULE, VERSION, output_schema
 from cereus.rules.recognizer import RuleChange, RuleRecognizer
-from cereus.rules.rule import Rule, flag
+from cereus.rules.rule import Rule, flag, tagged
 from cereus.rules.running import CompiledRule
 from cereus.spark.live.packing import PACKED, to_bytes
 from cereus.stream import Stream
@@ -91,14 +93,15 @@ class RulesExecutor(Executor):
         names: set[str] = set()
         changes: list[RuleChange] = []
         for row in rows:
-            names.add(str(row.get("name")))
+            name = row.get("name") or ""
+            names.add(name)
             try:
                 if row.get(REMOVED) is not None and flag(REMOVED, row[REMOVED]):
-                    changes += self.rules.remove(str(row.get("name")))
+                    changes += self.rules.remove(name)
                     continue
                 rule = Rule.of({k: v for k, v in row.items() if k != REMOVED})
             except CereusError as error:
-                changes.append(RuleChange(str(row.get("name")), 0, "refused", str(error)))
+                changes.append(RuleChange(name, 0, "refused", str(error)))
                 continue
             changes += self.rules.put(rule)
         if complete:
@@ -163,11 +166,18 @@ class RulePacking:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = [json.dumps(row, default=str) for row in batch.to_pylist()]
+            rows = [json.dumps(row, default=_as_json) for row in batch.to_pylist()]
             if rows:
                 data = to_bytes(pa.record_batch([pa.array(rows, pa.string())], schema=PACKED_RULES))
                 every = pa.array(self.buckets, pa.int32())
                 yield pa.record_batch([every, pa.array([data] * len(every))], schema=PACKED)
+
+
+def _as_json(value: Any) -> Any:
+    """A value that JSON has no form for: of a parameter, or of the column `at`."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return tagged(value) if isinstance(value, datetime | timedelta) else str(value)
 
 
 def rows_of(tables: Iterable[pa.Table]) -> list[dict[str, Any]]:

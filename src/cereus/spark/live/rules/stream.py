@@ -130,7 +130,9 @@ def _parted(rules: Any) -> tuple[DataFrame | None, tuple[str, ...] | None]:
         raise CereusError(message, hint=f"their columns are {', '.join(COLUMNS)}")
     if rules.isStreaming:
         return rules, None
-    return None, tuple(rule.written() for rule in rules_in(rules.toArrow().to_pylist()))
+    rows = [row for row in rules.toArrow().to_pylist() if not row.get(REMOVED)]
+    known = [{n: value for n, value in row.items() if n not in (REMOVED, AT)} for row in rows]
+    return None, tuple(rule.written() for rule in rules_in(known))
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,23 @@ from collections.abc import Iterable
 from cereus.errors import CereusError
 
 
-def changed(before: Iterable[str], text: str) -> CereusError:
+def changed(before: Iterable[str], text: str, on_change: str) -> CereusError:
     """The error with both queries in full, without empty lines: an empty line would end the message
     inside Spark's."""
     texts = list(before)
     if text in texts:
         return _other_options(text)
     was, is_now = "".join(_shown("it was", each) for each in texts), _shown("it is", text)
+    keeping = (
+        'on_change="keep" cannot keep it, because not only constants or the output are different'
+        if on_change == "keep"
+        else 'if only constants or the output are different, on_change="keep" keeps it'
+    )
     return CereusError(
         "the checkpoint holds the state of another query, or of other columns or options"
         f"{was}{is_now}",
         hint="go on with the query that made it, give this one a new checkpoint location, "
-        'or drop the state: match(…, on_change="restart"); if only constants or the output are '
-        'different, on_change="keep" keeps it',
+        f'or drop the state: match(…, on_change="restart"); {keeping}',
     )
 
 

@@ -123,7 +123,7 @@ def going_on(live: Live, stored: Iterable[StoredQuery], *, fixed: bool) -> Live:
             if each.fingerprint == recipe.fingerprint or recipe.keeps(each.carries):
                 return candidate
     if live.on_change != "restart":
-        raise changed([each.text for each in before], live.query.text)
+        raise changed([each.text for each in before], live.query.text, live.on_change)
     known = {each.buckets for each in before}
     return live if fixed or len(known) > 1 else replace(live, buckets=known.pop())
 
