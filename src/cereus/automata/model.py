@@ -49,7 +49,7 @@ class Slot(NamedTuple):
     the `greater`, or that neither is known to (""). The runs of a part that has `rivals` need not
     outlive the window: the rivals do (`memory.rivals`). Where other parts mark events meanwhile,
     only those with its `stamp` compete (0: all of them). The value may be a total, which is NULL as
-    long as nothing was added up, or a float.
+    long as nothing was added up, or a float; a sum of integers may not fit 64 bits.
     """
 
     by_order: bool
@@ -63,6 +63,7 @@ class Slot(NamedTuple):
     inside: int = 0
     is_total: bool = False
     is_float: bool = False
+    may_not_fit: bool = False
 
 
 class Check(NamedTuple):

@@ -10,12 +10,15 @@ satisfy, whatever comes. So where few matches are wanted, the other may be left 
 * Floats that overflow are infinite, which is as great as can be. But infinities of both signs add
   up to NaN, for which no condition holds either. Where the greater value has become NaN and the
   other has not, the other is infinite with the wrong sign: `<` and `>` do not hold for it, but `<=`
-  and `>=` may.
+  and `>=` may. For these, nothing that depends on the value may overflow before something is added
+  to it. The value itself does not: the kernel compares finite ones only, and later events make the
+  extremes of both infinite, or of none; only a sum may overflow alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from cereus.automata.memory.terms import Term, has_hole, leaf
 from cereus.automata.memory.totals import COUNTS, TOTALS
@@ -54,10 +57,10 @@ def _grows(term: Term, hows: Sequence[str], place: int) -> bool:
 
 
 def _is_positive(term: Term) -> bool:
-    """Whether a term is a constant above zero."""
+    """Whether a term is a finite constant above zero."""
     if term.op == "to float":
         return _is_positive(term.operands[0])
-    return term.op == "constant" and term.operands[0] is not None and term.operands[0] > 0
+    return term.op == "constant" and term.operands[0] is not None and 0 < term.operands[0] < inf
 
 
 def _is_count(term: Term, hows: Sequence[str]) -> bool:
@@ -70,14 +73,29 @@ def _adds_infinities(term: Term, place: int) -> bool:
     """Whether what depends on a hole may be infinite where something is added to it, although the
     value in the hole is finite."""
     depending = [part for part in _parts(term) if has_hole(part, place)]
-    computed = any(part.op != "leaf" and _reads_floats(part) for part in depending)
-    return (term.op == "add float" and computed) or any(
+    computed = [part for part in depending if part != leaf(place)]
+    return (term.op == "add float" and not all(_largest(part) < inf for part in computed)) or any(
         _adds_infinities(part, place) for part in depending
     )
 
 
-def _reads_floats(term: Term) -> bool:
-    return term.op == "leaf" or (term.op != "to float" and any(map(_reads_floats, _parts(term))))
+def _largest(term: Term) -> float:
+    """What the absolute value of a term of floats does not exceed, as far as integers and constants
+    bound it."""
+    op, operands = term
+    if op == "constant":
+        return abs(float(operands[0] or 0))
+    if op == "to float":
+        return _largest(operands[0]) if operands[0].op == "constant" else 2.0**63
+    if op == "add float":
+        return _largest(operands[0]) + _largest(operands[1])
+    if op == "multiply float":
+        return _largest(operands[0]) * _largest(operands[1])
+    if op == "divide float" and operands[1].op == "to float":
+        return _largest(operands[0])  # by an integer, which is not 0: that is NULL
+    if op == "divide float" and _is_positive(operands[1]):
+        return _largest(operands[0]) / _largest(operands[1])
+    return inf
 
 
 def is_float(term: Term, place: int) -> bool:
@@ -86,6 +104,14 @@ def is_float(term: Term, place: int) -> bool:
     if leaf(place) in parts:
         return term.op.endswith(" float") and term.op != "to float"
     return any(is_float(part, place) for part in parts)
+
+
+def may_not_fit(term: Term, place: int) -> bool:
+    """Whether a hole is half of a sum of integers that is NULL where it does not fit 64 bits."""
+    parts = _parts(term)
+    return (term.op == "join int" and leaf(place) in parts) or any(
+        may_not_fit(part, place) for part in parts
+    )
 
 
 def _parts(term: Term) -> list[Term]:

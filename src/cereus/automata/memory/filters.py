@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.easier import GREATER, SMALLER, easier, is_float
+from cereus.automata.memory.easier import GREATER, SMALLER, easier, is_float, may_not_fit
 from cereus.automata.memory.terms import (
     MEMBER,
     Term,
@@ -256,6 +256,7 @@ class TermFilter(Automaton):
             easier=easier(self.condition, hows, place),
             is_total=how in TOTALS,
             is_float=is_float(self.condition, place),
+            may_not_fit=may_not_fit(self.condition, place),
         )
 
     # ------------------------------------------------------------ what is checked and kept

@@ -131,9 +131,12 @@ WORSE, EQUAL, BETTER, NEITHER = -1, 0, 1, 2
 SCOPES = 5
 """How many parts that choose may stand inside each other: four, and MAX around a whole pattern."""
 
-EASIER_SMALLER, EASIER_GREATER, EASIER_TOTAL, EASIER_FLOAT, EASIER_WORDS = range(5)
+(
+    EASIER_SMALLER, EASIER_GREATER, EASIER_TOTAL, EASIER_FLOAT, EASIER_LONG_SUM, EASIER_WORDS,
+) = range(6)  # fmt: skip
 """Of which slots of a state smaller values satisfy all that greater ones do, or greater ones all
-that smaller ones do; which of these are totals, and floats. Slots are bits."""
+that smaller ones do; which of these are totals, floats, and sums that may not fit 64 bits. Slots
+are bits."""
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument, and functions, which have

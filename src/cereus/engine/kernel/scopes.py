@@ -553,7 +553,7 @@ class ScopedStepper(Stepper):
         """Forget a configuration that another outdoes. If that has a greater sum, it may not fit 64
         bits later on, where the sum of the other would."""
         s: cython.int = self.state_of[c]
-        if self.easier[s, layout.EASIER_TOTAL]:
+        if self.easier[s, layout.EASIER_LONG_SUM]:
             self.terms.sums_must_fit = True
         self._drop(c)
         return 0

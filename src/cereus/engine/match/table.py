@@ -118,9 +118,9 @@ class TransitionTable:
     event, and `gap_copy[s]` its copy. `scope[s]` has the slots of the state that choose (-1: none),
     the last for a part with no other inside, `outer[s]` that of the outermost, and `chooser[s]` the
     number of each with how it chooses; `easier[s]` has the slots, as bits, of which smaller values
-    do, and greater ones, whatever others do, and which of them are totals, and floats; `lasting[s]`
-    says whether partial matches of an open scope outlive the window there, and `entering[s]`
-    whether they are rivals that have not begun (`automata.memory.rivals`). `moving[c]` lists the
+    do, and greater ones, whatever others do, and the kinds of these values; `lasting[s]` says
+    whether partial matches of an open scope outlive the window there, and `entering[s]` whether
+    they are rivals that have not begun (`automata.memory.rivals`). `moving[c]` lists the
     states that do not, as far as is known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED:
     no list is kept). Nothing leaves a state that is `final`.
 
@@ -570,6 +570,7 @@ class TransitionTable:
                     self.easier[number, way] |= 1 << place
                     self.easier[number, layout.EASIER_TOTAL] |= slot.is_total << place
                     self.easier[number, layout.EASIER_FLOAT] |= slot.is_float << place
+                    self.easier[number, layout.EASIER_LONG_SUM] |= slot.may_not_fit << place
 
     def _check_layout(self, subset: States, slots: Slots) -> None:
         """Check that the states of a set have the same slots, and that there is room for these."""

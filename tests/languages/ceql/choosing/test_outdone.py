@@ -117,6 +117,14 @@ def test_what_overflows_and_is_no_number_then_does_not_outdo_what_is_infinite() 
     assert positions(text, events) == [[0, 2, 3, 4]]
 
 
+def test_what_a_constant_makes_infinite_does_not_outdo_what_stays_finite() -> None:
+    """1e308 times the number of As overflows for two. With the B, the whole is not a number then,
+    and as small as -Infinity with one A."""
+    text = "SELECT LAST * WHERE A AS a+ ; B AS b ; C AS c FILTER count(a) * 1e308 + b.w >= c.w"
+    events = stream("A A B C", w=[0.0, 0.0, -INFINITE, -INFINITE])
+    assert positions(text, events) == [[1, 2, 3]]
+
+
 # ---------------------------------------------------------------- sums beyond 64 bits
 
 TWO_SUMMED = "SELECT LAST * WHERE A AS a ; B AS a ; C FILTER sum(a.x) > 5"
@@ -157,6 +165,19 @@ def test_a_sum_beyond_64_bits_is_null_where_none_was_left_out() -> None:
     assert answer(TWO_SUMMED, events) == [(1, 3, [1, 2, 3])]
 
 
+@pytest.mark.parametrize("fewer", ["count(a) > 0", "min(a.x) < 5", "sum(a.y) > 0"])
+def test_a_sum_beyond_64_bits_is_null_where_others_were_left_out(fewer: str) -> None:
+    """What was left out has another count, minimum, or sum of 32 bits: it would have the same sum
+    of the Cs."""
+    text = f"SELECT LAST * WHERE A AS a+ ; B ; C AS c ; C AS c FILTER {fewer} AND sum(c.x) > 5"
+    schema = pa.schema([("type", pa.string()), ("x", pa.int64()), ("y", pa.int32())])
+    rows = {"type": list("AABCC"), "y": [1, 2, 1, 1, 1]}
+    query = cereus.compile(text, schema=schema)
+    for last, matches in ((LARGE, 0), (6 - LARGE, 1)):
+        table = pa.table(rows | {"x": [1, 0, 1, LARGE, last]}, schema=schema)
+        assert len(query.run(table)) == matches
+
+
 # ---------------------------------------------------------------- what it saves
 
 
@@ -166,6 +187,7 @@ def test_a_sum_beyond_64_bits_is_null_where_none_was_left_out() -> None:
         "SELECT LAST * WHERE A AS a ; B AS b ; C AS c FILTER a.w < c.w",
         "SELECT LAST * WHERE A AS a ; B AS b ; C AS c FILTER a.w + b.w < c.w",
         "SELECT LAST * WHERE A AS a ; B AS b ; C FILTER min(a.x) > 2000000",
+        "SELECT LAST * WHERE A AS a ; B AS b ; C AS c FILTER avg(a.x) * 2 + b.w >= c.w",
         "SELECT * WHERE LAST(A AS a ; B AS b ; C AS c FILTER a.w < c.w)",
         "SELECT * WHERE A AS a ; B AS b ; C AS c FILTER a.w < c.w LIMIT 1",
     ],
