@@ -40,6 +40,55 @@ def events() -> pa.Table:
     return pa.table({"type": ["A"] * 4 + ["B"], "x": [*values, 0], "ts": range(5)})
 
 
+DEVIATIONS = [
+    ("stddev(a.x) = 2", [1e15, 1e15 + 2, 1e15 + 4]),
+    ("stddev(a.x) = 0", [0.1, 0.1, 0.1, 0.1, 0.1, 0.1]),
+    ("stddev(a.x) = 0", [-0.0, 0.0]),
+    ("stddev(a.x) = 1", [1.0, 1.0, 3.0, 3.0, 2.0]),
+    ("stddev(a.x) IS NULL", [5.0]),
+    ("stddev(a.x) IS NULL", [None, 5.0, None]),
+    ("stddev(a.x) IS NULL", [None]),
+    ("stddev(a.x) = 2", [None, 4.0, None, 6.0, 8.0]),
+    ("NOT (stddev(a.x) >= 0) AND stddev(a.x) IS NOT NULL", [1.0, math.inf]),
+    ("NOT (stddev(a.x) >= 0) AND stddev(a.x) IS NOT NULL", [math.inf, 1.0, 2.0]),
+    ("NOT (stddev(a.x) >= 0) AND stddev(a.x) IS NOT NULL", [1.0, math.nan, 2.0]),
+]
+
+
+@pytest.mark.parametrize(("condition", "values"), DEVIATIONS)
+def test_registers_have_the_deviation(condition: str, values: list[float | None]) -> None:
+    """Sums of distances from the first value: exact where these are, and zero where all are
+    equal."""
+    n = len(values)
+    table = pa.table(
+        {"type": ["A"] * n + ["B"], "x": pa.array([*values, 0.0], pa.float64()), "t": range(n + 1)}
+    )
+    ceql = cereus.compile(
+        f"SELECT * WHERE A:{{{n}}} AS a : B FILTER {condition}", schema=table.schema
+    )
+    sase_text = condition.replace("a.x", "a[].x")
+    sase = cereus.compile(
+        f"PATTERN SEQ(A+ a[], B b) WHERE strict_contiguity(a[], b) {{ count(a[]) = {n} AND "
+        f"({sase_text}) }}",
+        dialect="sase", schema=table.schema,
+    )  # fmt: skip
+    for query in (ceql, sase):
+        assert not any("this is slow" in warning for warning in query.warnings)
+        assert [row["positions"] for row in query.run(table)] == [list(range(n + 1))], query.dialect
+
+
+def test_deviations_of_long_runs_are_close() -> None:
+    """The first value is far from the others, which costs the most digits."""
+    values = [1e6, *(19 + 0.01 * (n * n % 7) for n in range(500))]
+    table = pa.table({"type": ["A"] * len(values) + ["B"], "x": [*values, 0.0]})
+    exact = deviation(values)
+    assert exact is not None
+    for bound, expected in ((exact * (1 - 1e-10), 1), (exact * (1 + 1e-10), 0)):
+        text = f"SELECT * WHERE START(A:+ AS a : B) FILTER stddev(a.x) > {bound!r}"
+        query = cereus.compile(text, schema=table.schema)
+        assert len(query.run(table)) == expected
+
+
 def test_in_a_filter_and_in_return() -> None:
     ceql = "SELECT * WHERE A+ AS a ; B FILTER stddev(a.x) > 3 AND percentile(a.x, 0.5) = 4"
     found = cereus.compile(ceql).run(events())

@@ -98,12 +98,14 @@ class Update(NamedTuple):
     the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
     takes the event's own measure (its time or position, by which windows are measured) and no
     column, `ordinal` its number among all events, and `scope` the same for a slot that chooses.
-    `insert` adds the value to the set of the slot.
+    `insert` adds the value to the set of the slot. `compute` takes the float of a `term`
+    (`memory.terms`), which reads columns of the event and the slots as they were, and no column.
     """
 
     slot: Slot
     how: str
     column: int
+    term: Any = None
 
 
 class Move(NamedTuple):

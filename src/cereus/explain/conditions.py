@@ -13,7 +13,7 @@ from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.slots import Column
 from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.memory.totals import EVERY
-from cereus.automata.model import NOTHING, Check, Label, Slot
+from cereus.automata.model import NOTHING, Check, Label, Slot, Update
 from cereus.automata.subset import exclusive, index_columns, may_end_alike
 from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.listing import seen_label
@@ -154,9 +154,9 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
     columns = [_column_text(column) for column in analysis.full_plan.columns_compared]
     checks = [_check_text(check, names, columns) for check in edge.checks]
     written = [
-        f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
-        for slot, how, column in edge.updates
-        if slot in names  # a slot that no state holds is never read
+        f"{names[each.slot]} := {_written(each, names, columns)}"
+        for each in edge.updates
+        if each.slot in names  # a slot that no state holds is never read
     ]
     return (f" if {' and '.join(checks)}" if checks else "", ", ".join(written))
 
@@ -192,7 +192,11 @@ def _absent_text(what: Absent, names: dict[Slot, str], columns: list[str]) -> st
     return f"such event {place}{text}"
 
 
-def _written(how: str, slot: str, column: str) -> str:
+def _written(update: Update, names: dict[Slot, str], columns: list[str]) -> str:
+    how, slot = update.how, names[update.slot]
+    column = columns[update.column] if update.column >= 0 else ""
+    if update.term is not None:
+        return _bare(term_text(update.term, names, columns))
     if how == "set":
         return column
     if how == "start":

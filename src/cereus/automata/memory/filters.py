@@ -22,6 +22,7 @@ from cereus.automata.memory.terms import (
     slot,
 )
 from cereus.automata.memory.totals import (
+    BASE,
     EVERY,
     EXTREMES,
     TOTALS,
@@ -303,13 +304,21 @@ class TermFilter(Automaton):
         variable, number, how, _ = self.values[place]
         before = slot(self.slot(place)) if variable in bound else None
         if variable in marked:
-            return with_event(how, number, before)
+            return with_event(how, number, before, self._base(place))
         return before or without_events(how)
+
+    def _base(self, place: int) -> Slot | None:
+        """The slot of the value from which distances are added up at a place."""
+        variable, column, *_ = self.values[place]
+        bases = (n for n, v in enumerate(self.values) if v[:3] == (variable, column, BASE))
+        base = next(bases, None)
+        return None if base is None else self.slot(base)
 
     def _updates(self, bound: Bound, marked: Label) -> Iterator[Update]:
         for place, (variable, number, how, needed) in enumerate(self.values):
             if needed and variable in marked:
-                made = update(self.slot(place), how, number, first=variable not in bound)
+                first, base = variable not in bound, self._base(place)
+                made = update(self.slot(place), how, number, first=first, base=base)
                 if made is not None:
                     yield made
 

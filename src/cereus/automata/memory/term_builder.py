@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.terms import MOST_OPERANDS, LookedUp, Term, constant
+from cereus.automata.memory.totals import BASE, DEVIATIONS, SQUARES
 from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
@@ -306,6 +307,8 @@ class TermBuilder:
             return TypedTerm(
                 read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
             )
+        if node.function == "stddev":
+            return self._deviation(node, read)
         if node.function in EVERY_VALUE:
             raise CannotUseSlots(f"{node.function} needs every value")
         value = ex.Attribute(node.attribute)
@@ -335,6 +338,26 @@ class TermBuilder:
         low, carry = (TypedTerm(each, kind) for each in self._sum_and_carry(node, read))
         unit = TypedTerm(constant(float(2**32)), Kind.FLOAT)
         return self._arithmetic("+", low, self._arithmetic("*", carry, unit))
+
+    def _deviation(self, node: ex.Aggregate, read: Read) -> TypedTerm:
+        """The deviation of a sample: from n distances d, the root of (n Σd² - (Σd)²) / n(n - 1).
+        For n < 2 that is a division by zero, so NULL."""
+        value: Expression = ex.Attribute(node.attribute or ())
+        if kept_kind(number := ex.Arithmetic("*", value, ONE), self.schema) is not Kind.FLOAT:
+            raise CannotUseSlots("its values are not kept as numbers")
+
+        def total(how: str, kind: Kind = Kind.FLOAT) -> TypedTerm:
+            return TypedTerm(read(ValueRead(node.variable, number, Kind.FLOAT, how)), kind)
+
+        total(BASE)
+        count, once = total("count", Kind.INTEGER), TypedTerm(constant(1), Kind.INTEGER)
+        squares = self._arithmetic("*", count, total(SQUARES))
+        squared = self._arithmetic("*", total(DEVIATIONS), total(DEVIATIONS))
+        spread = self._arithmetic("-", squares, squared)
+        above = Term("greatest float", (spread.term, constant(0.0)))
+        pairs = self._arithmetic("*", count, self._arithmetic("-", count, once))
+        variance = self._arithmetic("/", TypedTerm(above, Kind.FLOAT), pairs)
+        return TypedTerm(Term("sqrt", (variance.term,)), Kind.FLOAT)
 
     def _is_wide(self, value: ex.Attribute) -> bool:
         """Whether a sum of few values may not fit 64 bits."""

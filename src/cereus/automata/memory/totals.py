@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, column, constant
+from cereus.automata.memory.terms import slot as read
 from cereus.automata.model import Slot, Update
 from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 from cereus.state.classes import state_class
@@ -24,6 +25,10 @@ TOTALS = (
 """The updates of slots that add something up; NULL adds nothing."""
 EXACT = Context(prec=1000)
 """Sums of decimals are exact: those of a column have 76 digits."""
+BASE, DEVIATIONS, SQUARES = SPREAD = "base", "deviations", "squares"
+"""What a standard deviation is computed from: the first value that is not NULL, and the sums of the
+distances from it and of their squares. They are floats. Whole numbers of moderate size add up
+exactly. And since the base is one of the values, little is lost where the sums are subtracted."""
 SINGLE = ("set", "first", "last")
 """The value of one event: of the only event, the first, the last."""
 EXTREMES = ("least int", "greatest int", "least float", "greatest float")
@@ -113,28 +118,53 @@ def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
 # ---------------------------------------------------------------- in slots
 
 
-def update(slot: Slot, how: str, number: int, *, first: bool) -> Update | None:
+def update(
+    slot: Slot, how: str, number: int, *, first: bool, base: Slot | None = None
+) -> Update | None:
     """How a slot changes with the event at hand, whose value is in column `number`; `first`: there
-    was no event before."""
+    was no event before. `base` is the slot of the BASE that DEVIATIONS and SQUARES are from."""
     if how == "first" and not first:
         return None
+    if how in SPREAD:
+        before = None if first else read(slot)
+        return Update(slot, "compute", -1, with_event(how, number, before, base))
     if how == EVERY:
         return Update(slot, "insert", number)
     return Update(slot, "set" if how in SINGLE or (first and how in EXTREMES) else how, number)
 
 
-def with_event(how: str, number: int, before: Term | None) -> Term:
+def with_event(how: str, number: int, before: Term | None, base: Slot | None = None) -> Term:
     """The value with the event at hand; `before` is the value without it, if there was an event."""
     if how == "first" and before is not None:
         return before
+    if how in SPREAD:
+        return _spread(how, column(number), before, None if base is None else read(base))
     if how in SINGLE or how == EVERY:
         return column(number)
     new = constant(1) if how == "tally" else column(number)
     if how == "count":
-        new = Term("known", (new,))
+        new = _known(new)
     if before is None:
         return Term(how, (constant(None), new)) if how in ("sum int", "carry int") else new
     return Term("add int" if how in COUNTS else how, (before, new))
+
+
+def _spread(how: str, new: Term, before: Term | None, base: Term | None) -> Term:
+    """One of SPREAD with a new value. The base of an infinite value or NaN is no number, so that
+    the sums are none either."""
+    if how == BASE:
+        return new if before is None else Term("if", (_known(before), before, new))
+    none = Term("subtract float", (new, new))
+    if before is None or base is None:
+        return none
+    distance = Term("subtract float", (new, base))
+    more = distance if how == DEVIATIONS else Term("multiply float", (distance, distance))
+    more = Term("if", (_known(base), Term("add float", (before, more)), none))
+    return Term("if", (_known(new), more, before))
+
+
+def _known(value: Term) -> Term:
+    return Term("known", (value,))
 
 
 def without_events(how: str) -> Term:

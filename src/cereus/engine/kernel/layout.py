@@ -108,14 +108,15 @@ after and before the events whose ordinals are in these slots (-1: whatever is i
 before the event at hand), that make a term true (-1: any) have not come."""
 
 COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
-"""How a value is made of a slot of the configuration that is left and a column of the event."""
+"""How a value is made of a slot of the configuration that is left and a column of the event; with
+UPDATE_COMPUTE, the column is the program of a term."""
 (
     UPDATE_KEEP, UPDATE_SET, UPDATE_MIN, UPDATE_MAX, UPDATE_COUNT, UPDATE_TALLY,
     UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
     UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT,
     UPDATE_LEAST_INT, UPDATE_GREATEST_INT, UPDATE_LEAST_FLOAT, UPDATE_GREATEST_FLOAT,
-    UPDATE_START, UPDATE_ORDINAL, UPDATE_SCOPE, UPDATE_INSERT,
-) = range(21)  # fmt: skip
+    UPDATE_START, UPDATE_ORDINAL, UPDATE_SCOPE, UPDATE_INSERT, UPDATE_COMPUTE,
+) = range(22)  # fmt: skip
 OPEN_SCOPE = 1 << 62
 """A slot that chooses has the ordinal of the first event that its part of the pattern has read;
 less this number where nothing of the match came before, and matches of the part may begin at

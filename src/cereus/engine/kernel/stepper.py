@@ -872,6 +872,9 @@ class Stepper:
                 self.pending_values[row, k] = value
                 self.look_at -= self.sets.size[value] // layout.STATES_PER_STEP
                 continue
+            if how == layout.UPDATE_COMPUTE:
+                self.pending_values[row, k] = self.terms.computed(column, c, e)
+                continue
             if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]
                 continue

@@ -45,6 +45,8 @@ cdef class Terms:
     @cython.final
     cdef bint is_true_of_member(self, int at, int c, long long e, long long member) except? -1 nogil
     @cython.final
+    cdef long long computed(self, int at, int c, long long e) except? -4611686018427387905 nogil
+    @cython.final
     cdef long long total(self, int how, int slot, int column, int c, long long e) except? -4611686018427387905 nogil
     @cython.final
     cdef inline bint _compares(self, int first, int op, int c, long long e) except? -1 nogil

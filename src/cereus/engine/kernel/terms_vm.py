@@ -169,6 +169,14 @@ class Terms:
                 self._combine(op, top)
         return self.known[0] and self.integers[0] != 0
 
+    def computed(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.longlong:
+        """The float that a term computes, as the bits of a slot."""
+        self._computes(at, c, e)
+        if not self.known[0]:
+            return layout.NULL
+        self.floats[0] += 0.0  # the bits of -0.0 are NULL
+        return self.float_bits[0]
+
     def total(
         self,
         how: cython.int,

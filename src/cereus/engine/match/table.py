@@ -90,6 +90,7 @@ UPDATES = {
     "ordinal": layout.UPDATE_ORDINAL,
     "scope": layout.UPDATE_SCOPE,
     "insert": layout.UPDATE_INSERT,
+    "compute": layout.UPDATE_COMPUTE,
 }
 CHOOSES = {
     EARLIEST: layout.CHOOSE_EARLIEST,
@@ -413,7 +414,9 @@ class TransitionTable:
             if old < 0 and (slot not in new or new[slot].how in ("min", "max")):
                 raise _no_state(ValueError("a slot was never set"))
             if slot in new:
-                copies += (UPDATES[new[slot].how], old, new[slot].column)
+                _, how, column, term = new[slot]
+                column = column if term is None else self._term(term, slots)
+                copies += (UPDATES[how], old, column)
             else:
                 copies += (layout.UPDATE_KEEP, old, -1)
         return (

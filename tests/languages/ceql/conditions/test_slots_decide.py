@@ -48,6 +48,13 @@ PAST = (
     "(A AS a ; (B AS b)? ; A AS c) WITHOUT (B AS n FILTER n.x = b.x OR n.w < c.w)",
     "((A ; B AS b) WITHOUT (B AS n FILTER n.x > b.x))+",
 )
+DEVIATIONS = (
+    "A:+ AS a ; B AS b FILTER stddev(a.x) > 1",
+    "A+ AS a ; B AS b FILTER stddev(a.x) = 1 OR stddev(a.w) = 0",
+    "A AS c ; (A OR B):+ AS a ; B AS b FILTER b.x > avg(a.x) + stddev(a.x) AND c.w < 3",
+    "(A:+ AS a FILTER stddev(a.w) <= 0.5) ; B",
+    "A+ AS a ; B+ AS b FILTER stddev(a.x) < stddev(b.x) OR stddev(b.w) IS NULL",
+)
 ORDERS = (
     "A+ AS a ; B AS b FILTER a.x >= b.x",
     "A AS a ; A+ AS d ; B AS b FILTER a.x <= b.x",
@@ -57,7 +64,7 @@ ORDERS = (
 CLAUSES = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "PARTITION BY x WITHIN 4 seconds")
 
 
-@pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST])
+@pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST, *DEVIATIONS])
 def test_registers_give_what_the_definition_gives(pattern: str) -> None:
     for seed in range(volume(6, 18)):
         draw = Random(seed)

@@ -15,7 +15,7 @@ from cereus.automata.memory.slots import Columns
 from cereus.automata.memory.term_builder import TermBuilder, ValueRead
 from cereus.automata.memory.terms import Absent, PastKind, Term, column, slot
 from cereus.automata.memory.terms import past as past_value
-from cereus.automata.memory.totals import update, with_event
+from cereus.automata.memory.totals import BASE, SPREAD, update, with_event
 from cereus.automata.model import Slot, Slots, Update
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
@@ -144,7 +144,13 @@ class BuffersInSlots(BlockLowering):
 
     def _updates(self, stage: NfaStage) -> list[Update]:
         made = [
-            update(place, how.removesuffix(" ordinal"), number, first=not stage.more)
+            update(
+                place,
+                how.removesuffix(" ordinal"),
+                number,
+                first=not stage.more,
+                base=self.slots.get(SlotValue(variable, BASE, number)),
+            )
             for (variable, how, number), place in self.slots.items()
             if variable == stage.variable
         ]
@@ -197,7 +203,8 @@ class BuffersInSlots(BlockLowering):
         before = slot(self._slot(SlotValue(variable, how, number), stage))
         if not (here and at.after) or how == "first":
             return before
-        return with_event(how, number, None if at.first else before)
+        base = self._slot(SlotValue(variable, BASE, number), stage) if how in SPREAD else None
+        return with_event(how, number, None if at.first else before, base)
 
     def _slot(self, kept: SlotValue, stage: int) -> Slot:
         self.read.add((stage, kept))
