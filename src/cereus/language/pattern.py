@@ -179,8 +179,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return made
 
     def unkeyed(self) -> Self:
-        stream = replace(self.stream, keys=())
-        return self.replaced(query=replace(self.query, partition_by=(), text=None), stream=stream)
+        tree = replace(self.tree, partition_by=(), text=None)
+        return self.of(tree).over(replace(self.stream, keys=()))
 
     @property
     def rows_hint(self) -> str | None:

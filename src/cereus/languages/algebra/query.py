@@ -149,7 +149,7 @@ class AlgebraQuery(EventwiseQuery):
 
     def unkeyed(self) -> AlgebraQuery:
         stream = replace(self.stream, keys=())
-        return AlgebraQuery(self.written, stream, values=True, merge_ties=self.merge_ties)
+        return AlgebraQuery(self.tree, stream, self.limits, values=True, merge_ties=self.merge_ties)
 
     def words(self) -> str:
         return words(self.tree, self.keys)

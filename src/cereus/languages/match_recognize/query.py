@@ -321,7 +321,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return MatchRecognizeQuery(clause, self.stream, self.limits)
 
     def unkeyed(self) -> MatchRecognizeQuery:
-        return self.of(replace(self.clause, partition=(), text=None))
+        return self.of(replace(self.tree, partition=(), text=None))
 
     def words(self) -> str:
         return words(self.tree)

@@ -110,7 +110,7 @@ class ParQuery(EventwiseQuery):
         return ParQuery(program, self.stream, self.limits)
 
     def unkeyed(self) -> ParQuery:
-        return ParQuery(self.program, replace(self.stream, keys=()), limits=self.limits)
+        return ParQuery(self.tree, replace(self.stream, keys=()), self.limits)
 
     def words(self) -> str:
         return words(self.tree, self.keys)

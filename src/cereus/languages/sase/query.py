@@ -210,7 +210,7 @@ class SaseQuery(EventwiseQuery):
 
     def unkeyed(self) -> SaseQuery:
         stream = replace(self.stream, keys=())
-        return SaseQuery(self.program, stream, self.limits, self.aggregates, self.output)
+        return SaseQuery(self.tree, stream, self.limits, self.aggregates, self.output)
 
     def words(self) -> str:
         return words(self.tree)

@@ -6,10 +6,12 @@ each alternative is a pattern of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from cereus.errors import RefusedError, Span
 from cereus.languages.ceql import tree as cel
+from cereus.syntax.tree import Node
 
 MOST_PARTS = 15_000
 """The most operators and events of a pattern with all alternatives. So many take some seconds."""
@@ -20,11 +22,17 @@ def check_alternatives(query: cel.CeqlTree) -> None:
     for node in query.formula.walk():
         if isinstance(node, cel.Filter) and _parts(node) > MOST_PARTS:
             raise _too_many(node.predicate.span)
-    absent = [each for n in query.formula.walk() if isinstance(n, cel.Without) for each in n.events]
-    absent += query.unfollowed.events if query.unfollowed is not None else ()
-    for event in absent:
-        if event.predicate is not None and _ways(event.predicate) > MOST_PARTS:
-            raise _too_many(event.predicate.span)
+        if isinstance(node, cel.Without):
+            _check_absent(node.events)
+    if query.unfollowed is not None:
+        _check_absent(query.unfollowed.events)
+
+
+def _check_absent(events: Iterable[Node]) -> None:
+    for event in events:
+        predicate = event.predicate if isinstance(event, cel.Excluded) else None
+        if predicate is not None and _ways(predicate) > MOST_PARTS:
+            raise _too_many(predicate.span)
 
 
 def _parts(formula: cel.Formula) -> int:
