@@ -225,12 +225,20 @@ def predicate_text(predicate: cel.Predicate) -> str:
 
 def _operand(predicate: cel.Predicate) -> str:
     text = predicate_text(predicate)
-    return text if isinstance(predicate, cel.Holds) else f"({text})"
+    match predicate:
+        case cel.Holds(ex.Or() as condition) if not _is_boxed(condition):
+            return f"({text})"
+        case cel.Holds():
+            return text
+    return f"({text})"
 
 
 def _holds(condition: ex.Expression) -> str:
     """`A[…]` if the condition is about single events of one variable, else the condition itself."""
-    names = ex.variables(condition)
-    if len(names) == 1 and not ex.has_aggregates(condition):
-        return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
+    if _is_boxed(condition):
+        return f"{variable_text(*ex.variables(condition))}[{condition_text(condition, bare=True)}]"
     return condition_text(condition)
+
+
+def _is_boxed(condition: ex.Expression) -> bool:
+    return len(ex.variables(condition)) == 1 and not ex.has_aggregates(condition)

@@ -193,3 +193,12 @@ def queries(draw: st.DrawFn) -> ParsedQuery:
 @given(queries())
 def test_queries(query: ParsedQuery) -> None:
     assert parse(to_text(query)) == query
+
+
+def test_alternatives_of_several_variables_keep_their_brackets_in_an_and() -> None:
+    """`p AND q OR r` would be read as `(p AND q) OR r`."""
+    x, y = ex.Attribute(("x",), "A"), ex.Attribute(("y",), "a")
+    alternatives = ex.Or((ex.Comparison("=", x, y), ex.Comparison(">", x, y)))
+    both = cel.AllOf((cel.Holds(ex.Comparison("<", x, y)), cel.Holds(alternatives)))
+    text = to_text(ParsedQuery(cel.Filter(cel.As(cel.Type("A"), "a"), both)))
+    assert text.endswith("FILTER A.x < a.y AND (A.x = a.y OR A.x > a.y)")
