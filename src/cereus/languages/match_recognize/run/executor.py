@@ -29,7 +29,7 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.matching import RowMatches
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.searched import NEVER, RunStreams
+from cereus.languages.match_recognize.match.searched import NEVER
 from cereus.languages.match_recognize.match.sorting import (
     KnownPieces,
     SortedRows,
@@ -225,26 +225,14 @@ class RecognizingExecutor(Executor):
         forgotten afterwards."""
         keys = self.keys
         self._check_order(rows)
-        lows, highs = rows.bounds[:-1], rows.bounds[1:].copy()
-        if ends_open:
-            highs = np.maximum(highs - self.behind, lows)
-        old = lows + keys.back[keys.active]
-        numbers = keys.numbers[keys.active]
-        streams = RunStreams(
-            lows,
-            highs,
-            rows.bounds[1:],
-            keys.begun[keys.active],
-            old.copy(),
-            numbers.copy(),
-            lows + keys.reported[keys.active],
-            ends_open,
-            self.horizon,
+        streams = keys.streams(
+            keys.active, rows.bounds, self.behind, self.horizon, ends_open=ends_open
         )
+        old, numbers = streams.resume.copy(), streams.numbers.copy()
         matches = self.finder.matches(rows, streams)
         clause = self.bound.clause
         matched = Matched(clause, self.finder.automaton, matches, rows.bounds, numbers)
-        covered = lows + keys.covered[keys.active]
+        covered = streams.lows + keys.covered[keys.active]
         unmatched = None
         if clause.rows is tree.Rows.UNMATCHED:
             unmatched = _unmatched(matched, old, streams.resume, covered)

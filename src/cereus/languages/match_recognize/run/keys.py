@@ -97,6 +97,24 @@ class Keys:
         self.active = placed[bounds[:-1]].astype(np.int64)
         return SortedRows.placed(table.combine_chunks(), order, bounds)
 
+    def streams(
+        self, of: Ints, bounds: Ints, behind: int, horizon: int, *, ends_open: bool
+    ) -> RunStreams:
+        """Where the searches of some keys go on, in rows with these bounds. While `ends_open`, the
+        last `behind` rows of each key wait for more."""
+        lows, tails = bounds[:-1], bounds[1:]
+        return RunStreams(
+            lows,
+            np.maximum(tails - behind, lows) if ends_open else tails.copy(),
+            tails,
+            self.begun[of],
+            lows + self.back[of],
+            self.numbers[of],
+            lows + self.reported[of],
+            ends_open,
+            horizon,
+        )
+
     def carry_on(self, rows: SortedRows, streams: RunStreams, covered: Ints, before: int) -> None:
         """Drop the rows before the searches, except `before` of them and the last one, which is
         needed to check the order."""

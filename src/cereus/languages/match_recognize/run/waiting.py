@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from cereus.languages.match_recognize.match.finding import Finder
 from cereus.languages.match_recognize.match.runs.carrying import LONG, WaitingSearch, can_wait
-from cereus.languages.match_recognize.match.searched import RunStreams
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.run.keys import Ints, Keys
@@ -65,20 +64,9 @@ class WaitingKeys:
             self._begin(int(keys.active[place]), horizon)
 
     def _begin(self, key: int, horizon: int) -> None:
-        keys = self.keys
+        keys, none = self.keys, np.zeros(2, np.int64)
         rows = keys.taken_out(key)
-        one = np.array([key])
-        streams = RunStreams(
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
-            keys.begun[one],
-            keys.back[one],
-            keys.numbers[one],
-            keys.reported[one],
-            True,
-            horizon,
-        )
+        streams = keys.streams(np.array([key]), none, 0, horizon, ends_open=True)
         try:
             search = WaitingSearch(self.finder, rows, streams, self.before, self.behind)
         except NotForSlots:
