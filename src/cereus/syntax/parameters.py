@@ -55,7 +55,8 @@ class Parameters:
         if isinstance(token.value, tuple):
             token.type = next((each for each in expected if each.endswith(LIST)), LIST)
 
-    def check_all_used(self, text: str) -> None:
+    def check_all_used(self) -> None:
+        """Refuse a parameter that the text does not name."""
         for name in self.given:
             if name not in self.used and not self.shared:
                 raise QueryError(

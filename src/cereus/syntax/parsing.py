@@ -52,7 +52,7 @@ def read(
     parameters = Parameters(params)
     with errors_in(text):
         tree = _parse(lark_of(grammar, start), text, tuple(hints), words, parameters)
-    parameters.check_all_used(text)
+    parameters.check_all_used()
     with errors_in(text):
         return builder.build(tree)
 

@@ -145,7 +145,7 @@ class _Word:
         schema: pa.Schema,
     ) -> None:
         coded = {column.path for column in columns}
-        combinations = _combinations(columns, schema)
+        combinations = _combinations(columns)
         self.table = np.zeros(combinations.num_rows, np.uint64)
         self.flip = np.uint64(0)
         rest: dict[ex.Expression, int] = {}
@@ -267,7 +267,7 @@ def _is_string(schema: pa.Schema, path: tuple[str, ...]) -> bool:
     return type_ is not None and kind_of(type_) is Kind.STRING
 
 
-def _combinations(columns: Sequence[CodedColumn], schema: pa.Schema) -> pa.RecordBatch:
+def _combinations(columns: Sequence[CodedColumn]) -> pa.RecordBatch:
     """One row per combination of codes, in the order of `_index`; nested columns are nested."""
     rows = list(product(*(column.representatives() for column in columns)))
     tree: dict[str, Any] = {}

@@ -125,7 +125,7 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
             hint="leave it out, or compare an attribute of a variable",
         )
     _check_negated(query, condition)
-    _check_iteration(query, condition, variable)
+    _check_iteration(condition, variable)
     if clause.partition:
         _check_partition(condition, variable)
     of_variable = [node for node in identifiers(condition) if node.variable == variable]
@@ -179,7 +179,7 @@ def _check_negated(query: sase.Query, condition: ex.Expression) -> None:
         )
 
 
-def _check_iteration(query: sase.Query, condition: ex.Expression, variable: str) -> None:
+def _check_iteration(condition: ex.Expression, variable: str) -> None:
     """Check that `i` runs over the last component, while that is being selected."""
     nodes = list(identifiers(condition))
     complete = any(n.variable == variable and rank(n) is ClausePlace.LAST for n in nodes)

@@ -70,7 +70,7 @@ class Keys:
         every = pa.concat_tables([self.values, new])
         codes = codes_of([one_array(every.column(name)) for name in self.partition])
         known = len(self.numbers)
-        codes = _renumbered(codes, known)
+        codes = _renumbered(codes)
         mine = codes[known:]
         count = int(mine.max(initial=known - 1)) + 1 - known
         if count > 0:
@@ -196,9 +196,8 @@ class Keys:
             checked.refuse_unless(inside.all(), "a search goes on outside its rows")
 
 
-def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int32]:
-    """Codes such that the first `known` of them, all different, are 0, 1, …, and others follow in
-    the order in which they first occur."""
+def _renumbered(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The codes, numbered anew in the order in which they first occur."""
     first = _first_places(codes)
     order = np.argsort(first, kind="stable")  # of those that do not occur, the last
     numbers = np.empty(len(first), np.int32)

@@ -41,7 +41,7 @@ def _parts(block: sase.Query) -> Iterator[str]:
     between = [
         _condition(clause.condition)
         for clause in block.clauses
-        if not isinstance(clause.condition, sase.Equivalence) and not _is_beside(block, clause)
+        if not isinstance(clause.condition, sase.Equivalence) and not _is_beside(clause)
     ]
     if between:
         yield f"where {listed(between)}"
@@ -67,7 +67,7 @@ def _part(block: sase.Query, part: sase.Part) -> str:
     conditions = [
         plain(clause.condition)
         for clause in block.clauses
-        if names_in(clause.condition) == {component.variable} and _is_beside(block, clause)
+        if names_in(clause.condition) == {component.variable} and _is_beside(clause)
     ]
     several = isinstance(component, sase.Kleene)
     noun = plural(noun) if several else noun
@@ -77,7 +77,8 @@ def _part(block: sase.Query, part: sase.Part) -> str:
     return f"one or more {phrase}" if several else with_article(phrase)
 
 
-def _is_beside(block: sase.Query, clause: sase.Clause) -> bool:
+def _is_beside(clause: sase.Clause) -> bool:
+    """Whether a clause is about single events of one variable: it stands beside their noun."""
     return len(names_in(clause.condition)) == 1 and only_single_events(clause.condition)
 
 
