@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
@@ -15,18 +14,17 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import DataError, RefusedError
 from cereus.language.anatomy import Anatomy
-from cereus.language.compiled import EventwiseQuery, sections
+from cereus.language.compiled import EventwiseQuery
 from cereus.language.kept import kept
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
-from cereus.languages.algebra.detect.layout import lay_out
 from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import DetectingExecutor
 from cereus.languages.algebra.explaining.anatomy import anatomy
+from cereus.languages.algebra.explaining.explanation import explanation
 from cereus.languages.algebra.explaining.show import detection_dot
 from cereus.languages.algebra.explaining.words import words
 from cereus.languages.algebra.optimise import Optimised
-from cereus.languages.algebra.rewriting import law_list
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
@@ -210,68 +208,6 @@ class AlgebraQuery(EventwiseQuery):
     def _refused(self, node: algebra.EventExpression, message: str, hint: str) -> RefusedError:
         return RefusedError(message, text=self._text, span=node.span, hint=hint)
 
-    # ------------------------------------------------------------ explaining
-
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
-        return sections(
-            {
-                "expression": [str(self.tree)],
-                "optimised": self._optimised(),
-                "tests": self.tests_text(schema),
-                "dropped before detection": ["events that pass no test"],
-                "ticks": self._ticks(),
-                "results": self._results(),
-                "bounds": self._bounds(),
-                "warnings": self.warnings,
-            }
-        )
-
-    def _optimised(self) -> Iterator[str]:
-        if self.optimised is None:
-            yield "no: optimise is off"
-        elif not self.optimised.steps:
-            yield "no law lowers the bounds"
-        else:
-            yield str(self.optimised.after)
-            yield f"by {law_list(self.optimised.laws)}"
-
-    def _ticks(self) -> Iterator[str]:
-        if self.stream.time is None:
-            yield "every event is a tick of its own, numbered by its position within its key"
-            return
-        yield f"events of equal {self.stream.time} are one tick, detected when it is over"
-        yield (
-            "of several instances of a primitive in a tick the first counts"
-            if self.merge_ties
-            else "two instances of a primitive in a tick are an error (with merge_ties: the first)"
-        )
-
-    def _results(self) -> Iterator[str]:
-        if self.stream.keys:
-            yield f"each value of {', '.join(self.stream.keys)} on its own"
-        yield "at most one instance for each tick at which one ends: that which starts last"
-        yield (
-            "start, end and the rows of the constituents"
-            if self.values
-            else "start and end (with values: also the rows of the constituents)"
-        )
-
-    def _bounds(self) -> Iterator[str]:
-        if self.optimised is not None and self.optimised.steps:
-            yield f"as written  {self.optimised.bounds_before}"
-            yield f"optimised   {self.bounds}"
-        else:
-            yield str(self.bounds)
-        if self.stream.time is not None:
-            yield f"and {self.bounds.waiting_bytes} bytes per key for a tick that may not be over"
-            if self.stream.keys:
-                restricted = lay_out(self.expression, values=False).longest_age is not None
-                too_old = ", or only what a restriction makes too old," if restricted else ""
-                yield f"a key of which nothing is remembered{too_old} is forgotten"
-        yield f"{self.bounds.working_bytes} bytes once; whatever the stream, never more"
-        columns = len(self.stream.keys)
-        once = self.bounds.snapshot_bytes(0, key_columns=columns)
-        each = self.bounds.snapshot_bytes(1, key_columns=columns) - once
-        beside = " beside the key itself" if columns else ""
-        yield f"a snapshot: {once} bytes and the schema, and {each} per key{beside}, at most"
+        return explanation(self, schema)

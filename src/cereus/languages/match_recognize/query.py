@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.split import Split
 from cereus.expr.tree import conjuncts
 from cereus.language.anatomy import Anatomy
-from cereus.language.compiled import EventwiseQuery, as_lists, sections
+from cereus.language.compiled import EventwiseQuery, as_lists
 from cereus.language.kept import kept
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
@@ -28,32 +27,20 @@ from cereus.languages.match_recognize.explaining.anatomy import (
 )
 from cereus.languages.match_recognize.explaining.costs import SEARCHED, cost_warnings, is_searched
 from cereus.languages.match_recognize.explaining.diagram import dot
+from cereus.languages.match_recognize.explaining.explanation import explanation
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
-from cereus.languages.match_recognize.match.needs import arguments_of, names_in, parts
+from cereus.languages.match_recognize.match.needs import arguments_of, names_in
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.sorting import plain_type
 from cereus.languages.match_recognize.match.times import length
-from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.languages.match_recognize.print import to_text
 from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest
 from cereus.state.digest import digest_of
 from cereus.stream import Stream
-
-WHY = {
-    Path.ROWS: "every condition reads the row, or rows at a constant distance: letters, and two "
-    "passes, linear in the rows whatever the pattern",
-    Path.SLOTS: "conditions read other variables, or many rounds are counted: runs with slots, in "
-    "order of preference, merged where what they remember is equal",
-    Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
-    "merged where these are equal; in the worst case their number grows with every row, up to a "
-    "limit",
-    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, none twice with "
-    "the same memory, up to a limit; this is not compiled, and a hundred times slower",
-}
-
 
 MOST_SCHEMAS = 8
 """A clause keeps its bound form for this many schemas."""
@@ -253,68 +240,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
-        return sections(
-            {
-                "pattern": self._pattern(),
-                "conditions": self._conditions(schema),
-                "matching": self._matching(schema),
-                "partitions and order": self._order(),
-                "output": self._output(),
-                "memory": self._memory(schema),
-                "warnings": [*self.warnings, *self.live_warnings],
-            }
-        )
-
-    def _pattern(self) -> Iterator[str]:
-        yield pattern_text(self.tree.pattern)
-        yield f"{len(self.automaton)} states, each reads one row; moves in order of preference"
-        yield f"after a match: SKIP {self.tree.skip.to} {self.tree.skip.variable or ''}".strip()
-        if self.tree.within is not None:
-            yield f"within {self.tree.within.length} of the first row"
-            if self.tree.within.timeouts:
-                yield "partial matches that their window ends are emitted too"
-
-    def _conditions(self, schema: pa.Schema | None) -> Iterator[str]:
-        defined = {each.variable: each.condition for each in self.tree.define}
-        over = None if schema is None else self.bound(schema)
-        for name in self.tree.variables():
-            if name not in defined:
-                yield f"{name}  every row"
-                continue
-            ahead = over is not None and all(part.of_row for part in parts(over, name))
-            note = "  (of the row)" if ahead else ""
-            yield f"{name}  {value_text(defined[name])}{note}"
-
-    def _matching(self, schema: pa.Schema | None) -> Iterator[str]:
-        if schema is None:
-            yield "decided when the columns are known"
-        else:
-            path = self.path(self.bound(schema))
-            yield f"{path}: {WHY[path]}"
-        yield "live: a match is emitted when no run of higher preference is alive"
-
-    def _order(self) -> Iterator[str]:
-        names = ", ".join(".".join(path) for path in self.tree.partition)
-        yield f"partitions by {names}" if names else "one partition"
-        order = ", ".join(
-            f"{each.path[-1]}{' DESC' if each.descending else ''}" for each in self.tree.order
-        )
-        yield f"in the order of {order}; ties as they came" if order else "in the order of arrival"
-
-    def _output(self) -> Iterator[str]:
-        yield str(self.tree.rows)
-        for measure in self.tree.measures:
-            yield f"{measure.name} = {value_text(measure.value)}"
-
-    def _memory(self, schema: pa.Schema | None) -> Iterator[str]:
-        if schema is not None:
-            read = [schema.field(path[0]).type for path in self.columns(schema)]
-            fixed = sum(kind.bit_width for kind in read if _is_fixed(kind))
-            texts = "" if all(map(_is_fixed, read)) else " and its texts"
-            yield f"of a table every row, with {fixed // 8} bytes{texts} in the columns it reads"
-        within = self.tree.within
-        ends = "which WITHIN sees to" if within is not None else "however long that takes"
-        yield f"live, the rows of each partition until no match can have them, {ends}"
+        return explanation(self, schema)
 
     def of(self, clause: Clause) -> MatchRecognizeQuery:
         """A copy with another clause."""
@@ -343,11 +269,6 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def diagram(self) -> str:
         return dot(self.tree, self.automaton)
-
-
-def _is_fixed(kind: pa.DataType) -> bool:
-    """Whether all values of a type have the same size."""
-    return bool(pa.types.is_primitive(kind))
 
 
 def _timed(stream: Stream, clause: tree.Clause) -> Stream:

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.language.anatomy import Anatomy
-from cereus.language.compiled import EventwiseQuery, sections
+from cereus.language.compiled import EventwiseQuery
 from cereus.language.kept import kept
 from cereus.languages.par import tree as par
 from cereus.languages.par.executor import ReactiveExecutor
 from cereus.languages.par.explaining.anatomy import anatomy
+from cereus.languages.par.explaining.explanation import explanation
 from cereus.languages.par.explaining.words import words
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
@@ -26,8 +27,6 @@ from cereus.languages.par.machine.minimise import minimise
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.state.digest import digest_of
-
-MOST_SHOWN = 24
 
 
 class ParQuery(EventwiseQuery):
@@ -157,42 +156,4 @@ class ParQuery(EventwiseQuery):
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
-        return sections(
-            {
-                "program": [str(self.tree)],
-                "stages": self._stages(),
-                "tests": self.tests_text(schema),
-                "dropped before the machine": ["events that pass no test"],
-                "machine": self._states(),
-                "results": self._results(),
-                "memory": [f"constant: the number of a state, 4 bytes{self._each_key()}"],
-                "warnings": self.warnings,
-            }
-        )
-
-    def _stages(self) -> Iterator[str]:
-        first, smallest = self.derivatives.sizes, self.machine.sizes
-        yield f"lang      par text → program with {sum(1 for _ in self.tree.walk())} parts"
-        yield f"machine   {first['states']} states, one for each derivative, over {_kinds(first)}"
-        yield f"minimise  {smallest['states']} states over {_kinds(smallest)}"
-        yield "engine    one table lookup per event that passes a test"
-
-    def _states(self) -> Iterator[str]:
-        lines = str(self.machine).splitlines()
-        yield from lines[1 : MOST_SHOWN + 1]
-        if len(lines) > MOST_SHOWN + 1:
-            yield f"… {len(lines) - MOST_SHOWN - 1} more lines: cereus.par.machine(…) has all"
-
-    def _results(self) -> Iterator[str]:
-        if self.stream.keys:
-            yield f"one program for each value of {', '.join(self.stream.keys)}"
-        yield "one row for each event with output or completion, in the order of the events"
-
-    def _each_key(self) -> str:
-        if not self.stream.keys:
-            return ""
-        return ", for each key; one whose program begins anew is forgotten"
-
-
-def _kinds(sizes: dict[str, int]) -> str:
-    return f"{sizes['classes']} classes of {sizes['letters']} letters"
+        return explanation(self, schema)

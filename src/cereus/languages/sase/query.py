@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import TIMEOUTS, TimeWindow, Window
+from cereus.clauses.tree import TIMEOUTS, Window
 from cereus.engine.executor import Executor
 from cereus.engine.match.table_cache import TableCaches
 from cereus.engine.parallel.split import Split, split_of_plan
-from cereus.explain.explain import explain
 from cereus.explain.slowness import slowness
 from cereus.language.anatomy import Anatomy
-from cereus.language.compiled import EventwiseQuery, Path, sections
+from cereus.language.compiled import EventwiseQuery, Path
 from cereus.language.kept import kept
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.explaining.anatomy import anatomy
+from cereus.languages.sase.explaining.explanation import delays, explanation
 from cereus.languages.sase.explaining.show import program_dot
 from cereus.languages.sase.explaining.words import words
 from cereus.languages.sase.output import flattened
-from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.planning.keys import shared_keys
 from cereus.languages.sase.planning.program import (
     Aggregates,
-    Block,
     ProgramPlan,
-    Stage,
     build_program,
 )
 from cereus.languages.sase.planning.warnings import warnings
@@ -88,7 +83,7 @@ class SaseQuery(EventwiseQuery):
         ]
         blocks = (b for each in self._plans.values() for stage in each.stages for b in stage.blocks)
         known = [note for block in blocks for note in slowness(block.plan)]
-        return [*dict.fromkeys([*texts, *known]), *_delays(plan)]
+        return [*dict.fromkeys([*texts, *known]), *delays(plan)]
 
     @property
     def _any_plan(self) -> ProgramPlan:
@@ -225,66 +220,4 @@ class SaseQuery(EventwiseQuery):
         return program_dot(self.plan())
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        plan = self.plan(schema)
-        of_program = sections(
-            {
-                "streams": map(_flow, plan.stages) if plan.composed else (),
-                "output": _output(plan),
-                "order": _order(plan),
-            }
-        )
-        blocks = [(stage, block) for stage in plan.stages for block in stage.blocks]
-        if len(blocks) == 1:
-            return f"{explain(blocks[0][1].plan, SaseDescription())}\n\n{of_program}"
-        parts = (
-            f"── {_title(*each)} ──\n\n{explain(each[1].plan, SaseDescription())}"
-            for each in blocks
-        )
-        return "\n\n".join([of_program, *parts])
-
-
-def _title(stage: Stage, block: Block) -> str:
-    if len(stage.blocks) == 1:
-        return stage.title
-    return f"{stage.title}, block {stage.blocks.index(block) + 1}"
-
-
-def _flow(stage: Stage) -> str:
-    read = [block.query.source or "the input" for block in stage.blocks]
-    return f"{' + '.join(dict.fromkeys(read))} → {stage.title}"
-
-
-def _output(plan: ProgramPlan) -> Iterator[str]:
-    stage = plan.result
-    if plan.stream.keys:
-        yield f"each value of {', '.join(plan.stream.keys)} on its own"
-    kinds: tuple[Any, ...] = stage.blocks[0].kinds or ("",) * len(stage.names)
-    for name, kind in zip(stage.names, kinds, strict=True):
-        yield f"{name}  {kind}".rstrip()
-    if not stage.names:
-        yield "the positions of the events" + (" of each variable" if stage.variables else "")
-
-
-def _order(plan: ProgramPlan) -> Iterator[str]:
-    if any(block.emits_late for block in plan.result.blocks):
-        yield "matches that wait for their window are emitted when it has passed, never earlier"
-    if not plan.composed:
-        return
-    yield (
-        "events between queries are held back until none can come before them, as "
-        + ("advance() and the end say" if plan.stream.keys else "the times that are read tell")
-    )
-    yield from _delays(plan)
-
-
-def _delays(plan: ProgramPlan) -> Iterator[str]:
-    for stage in plan.stages[:-1]:
-        if any(map(_waits_for_the_end, stage.blocks)):
-            yield (
-                f"what {stage.title} emits reaches the next query at the end of the input only: "
-                "its matches are emitted late, and no window in time says how late"
-            )
-
-
-def _waits_for_the_end(block: Block) -> bool:
-    return block.emits_late and not isinstance(block.query.window, TimeWindow)
+        return explanation(self.plan(schema))
