@@ -19,8 +19,8 @@ from cereus.engine.kernel.stepper import Stepper
 from cereus.engine.match import kernel_options, runner, value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
+from cereus.languages.sase.explaining.description import SaseDescription
 from cereus.languages.sase.planning.block import build
-from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
 from cereus.plan.lowered import NO_SCHEMA

@@ -20,6 +20,7 @@ from cereus.languages.sase import tree as sase
 from cereus.languages.sase.explaining.anatomy import anatomy
 from cereus.languages.sase.explaining.explanation import delays, explanation
 from cereus.languages.sase.explaining.show import program_dot
+from cereus.languages.sase.explaining.warnings import warnings
 from cereus.languages.sase.explaining.words import words
 from cereus.languages.sase.output import flattened
 from cereus.languages.sase.planning.keys import shared_keys
@@ -28,7 +29,6 @@ from cereus.languages.sase.planning.program import (
     ProgramPlan,
     build_program,
 )
-from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
 from cereus.limits import Limits

@@ -8,7 +8,7 @@ from typing import Any
 from cereus.clauses.tree import TimeWindow
 from cereus.explain.explain import explain
 from cereus.language.compiled import sections
-from cereus.languages.sase.planning.description import SaseDescription
+from cereus.languages.sase.explaining.description import SaseDescription
 from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 
 

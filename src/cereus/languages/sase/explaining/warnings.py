@@ -5,7 +5,7 @@ from __future__ import annotations
 from cereus.explain.analysis import GROWS
 from cereus.explain.analysis import warnings as warnings_of
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.planning.description import SaseDescription
+from cereus.languages.sase.explaining.description import SaseDescription
 from cereus.plan.plan import Plan
 
 NEVER = "this pattern can never match"
