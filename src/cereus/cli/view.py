@@ -61,10 +61,10 @@ def show_warning(message: str, words: Surface = FLAGS) -> None:
     err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
 
-def print_table(table: Table, *, whole: bool = False) -> None:
+def print_table(table: Table, *, uncut: bool = False) -> None:
     """A terminal has a width; a file or a pipe has none, and nothing is cut off there. Of a table
     that is to be shown whole, a terminal wraps the lines if they cannot be so narrow."""
-    if not whole and _has_width():
+    if not uncut and _has_width():
         out.print(table)
         return
     width = WIDEST

@@ -128,7 +128,7 @@ def run_funnel(
     else:
         with shown_elsewhere():
             made = funnel(files, _steps(step), sort=sort, **options)
-    print_table(funnel_table(made), whole=True)
+    print_table(funnel_table(made), uncut=True)
     for warning in made.warnings:
         show_warning(warning)
     if output is not None:
