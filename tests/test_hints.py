@@ -257,6 +257,7 @@ NESTED = pa.schema(
         ("category = 'x'", "did you mean 'event.category'?"),
         ("name = 'x'", "did you mean 'host.name' or 'user.name'?"),
         ("hots.name = 'x'", "did you mean 'host'?"),
+        ("event.town = 'x'", "known here: at, category"),
     ],
 )
 def test_a_field_is_named_with_its_column(condition: str, meant: str) -> None:
