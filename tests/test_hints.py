@@ -257,6 +257,7 @@ NESTED = pa.schema(
         ("category = 'x'", "did you mean 'event.category'?"),
         ("name = 'x'", "did you mean 'host.name' or 'user.name'?"),
         ("hots.name = 'x'", "did you mean 'host'?"),
+        ("event.town = 'x'", "known here: at, category"),
     ],
 )
 def test_a_field_is_named_with_its_column(condition: str, meant: str) -> None:
@@ -287,3 +288,24 @@ def test_a_field_that_is_given_as_a_column_is_told_so(
 def test_a_clause_may_end_as_statements_do() -> None:
     text = CLAUSE.replace("PATTERN", "ALL ROWS PER MATCH PATTERN") + ";"
     assert cereus.compile(text, dialect="match_recognize").text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "meant"),
+    [
+        ("PATTERN SEQ(A a; B b)", "sase", "commas separate the components"),
+        ("PATTERN SEQ(A a -> B b)", "sase", "commas separate the components"),
+        ("PATTERN SEQ(A a, B b) RETURN (a.x, b.x)", "sase", "RETURN has no parentheses"),
+        ("(A ; B)[5s]", "algebra", "a time restriction follows an underscore: (A ; B)_5s"),
+        ("loop (A ; B)[x]", "par", "write repeat (a ; b)"),
+        ("C (A ; B)[x]", "par", "parentheses after an event type hold a condition"),
+    ],
+)
+def test_signs_of_other_languages(text: str, dialect: str, meant: str) -> None:
+    assert hint(text, dialect).startswith(meant)
+
+
+def test_a_notebook_shows_an_explanation_in_its_lines() -> None:
+    text = cereus.compile("SELECT * WHERE A FILTER A[x < 3]").explain()
+    assert isinstance(text, str) and text.startswith("query\n")
+    assert text._repr_html_().startswith("<pre>query\n") and "x &lt; 3" in text._repr_html_()

@@ -21,6 +21,7 @@ from cereus.engine.results.collecting import collect_batches
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError, switch
+from cereus.explain.shown import Explanation
 from cereus.language.anatomy import variable_of
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
@@ -308,7 +309,8 @@ class Query:
         with errors_in(None):
             text += f"\n\nthreads\n  {self.compiled.split(columns).words()}"
         where = self.stream.where
-        return text if where is None else f"{text}\n\nstream\n  only events where {where}"
+        text += "" if where is None else f"\n\nstream\n  only events where {where}"
+        return Explanation(text)
 
     def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
         """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -16,6 +17,7 @@ import pytest
 import cereus
 from cereus import show
 from cereus.errors import CereusError, CereusWarning
+from cereus.show.colours import PALETTE
 from tests.volume import volume
 
 EVENTS = pa.table(
@@ -141,6 +143,8 @@ def test_a_funnel_is_a_chart(more: dict[str, Any]) -> None:
     pytest.importorskip("altair")
     made = show.funnel_chart(cereus.funnel(EVENTS, STEPS, **more, **WHO)).to_dict()
     assert made["datasets"][made["data"]["name"]][0]["name"] == "VIEW"
+    shown = json.dumps({name: each for name, each in made.items() if name != "datasets"})
+    assert PALETTE[0] in shown and made["config"]["background"] == "transparent"
 
 
 # ---------------------------------------------------------------- the definition

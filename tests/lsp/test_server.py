@@ -273,6 +273,15 @@ def test_comments_say_which_events(folder: Path) -> None:
     assert checked(text.replace("vol ", "volume "), folder) == []
 
 
+def test_a_type_column_that_the_events_do_not_have(folder: Path) -> None:
+    """The name may still be being typed; `none` says that there is none, as on the command line."""
+    query = "SELECT * WHERE * AS a FILTER a[volume > 3]"
+    head = "-- schema: ../trades.parquet\n-- time: ts\n-- type: "
+    assert checked(f"{head}none\n{query}", folder) == []
+    (message,) = checked(f"{head}typ\n{query}", folder)
+    assert "the type column 'typ' is not in the events" in message
+
+
 def test_a_file_of_the_folder_says_which_events(folder: Path) -> None:
     (folder / "cereus.toml").write_text('[events]\nschema = "trades.parquet"\ntime = "ts"\n')
     (message,) = checked(QUERY, folder)

@@ -18,6 +18,7 @@ from cereus.errors import CereusError
 from cereus.pictures.diagram import Diagram
 from cereus.pictures.graphs import library
 from cereus.pictures.layout import laid_out
+from cereus.pictures.svg import Drawn, joined, overlap
 from cereus.report import report
 from cereus.show.stretches import CountedStretch, stretches
 
@@ -107,6 +108,40 @@ def test_nothing_is_written_over_what_is_written_at_another_edge() -> None:
     lines = [line for text in texts if text.get("text-anchor") == "middle" for line in text]
     places = [(line.attrib["x"], line.attrib["y"]) for line in lines]
     assert len(places) == len(set(places)) > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("repeat (signup ; create_project[found])", "par"),
+        ("SELECT * WHERE (A AS a ; (B+ OR C:{2,3})) ; D WITHOUT E WITHIN 5 minutes", "ceql"),
+        ("SELECT * WHERE A AS a ALL B AS b ALL C AS c", "ceql"),
+    ],
+)
+def test_a_text_at_an_edge_is_clear_of_lines_and_nodes(text: str, dialect: str) -> None:
+    """A line through a text cannot be read, nor one that hides a line."""
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    stream = cereus.Stream(time="t", unit="s")
+    graph = show.diagram(cereus.compile(text, dialect=dialect, stream=stream)).graph
+    drawn = Drawn(joined(graph), laid_out(graph))
+    svg = "".join(drawn.edges())
+    assert svg.count("<text") == len(drawn.texts) > 1
+    for place, corners in enumerate(drawn.texts):
+        others = [*drawn.texts[:place], *drawn.texts[place + 1 :]]
+        assert not any(overlap(corners, other) for other in others)
+        (left, top), (right, bottom) = corners
+        hidden = [(x, y) for x, y in drawn.crossed if left < x < right and top < y < bottom]
+        assert len(hidden) <= 4
+
+
+def test_states_that_no_match_comes_to_are_not_drawn() -> None:
+    """A reluctant repetition at the end never takes more than it must."""
+    text = "MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (a b{2,3}?) DEFINE b AS x > 1)"
+    graph = show.diagram(cereus.compile(text, dialect="match_recognize")).graph
+    heads = {edge.head for edge in graph.edges}
+    assert all(node.name in heads or node.point for node in graph.nodes)
+    assert [node.lines for node in graph.nodes].count(("B",)) == 2
 
 
 def test_a_picture_is_light_on_paper() -> None:

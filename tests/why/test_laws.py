@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 import cereus
 from cereus import Stream
 from cereus.errors import CereusError
+from cereus.expr.paths import column_at
 from cereus.expr.text import parse_condition
-from cereus.language.anatomy import Anatomy
+from cereus.language.anatomy import Anatomy, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.languages.algebra.tree import Primitive
 from cereus.languages.par.tree import (
@@ -82,7 +85,22 @@ def check(query: cereus.Query, table: pa.Table) -> int:
             assert rule.more in [len(rows_of(each.without, events) - found) for each in alike]
     for rows in sorted(found)[:2]:
         assert query.why_not(table, rows).matched or anatomy.query.emits_late
+    check_keys(query, table, events, found)
     return len(answer.misses)
+
+
+def check_keys(
+    query: cereus.Query, table: pa.Table, events: EventTable, found: set[tuple[int, ...]]
+) -> None:
+    """Events that would be a match if there were no keys are told that they have several."""
+    unkeyed = query.compiled.unkeyed()
+    assert unkeyed is not None
+    plain = unkeyed.anatomy(events.table.schema).query
+    for rows in sorted(rows_of(plain, events) - found)[:3] if query.keys else ():
+        columns = [column_at(events.of_rows(np.array(rows)), path) for path in query.compiled.keys]
+        several = any(len(pc.unique(column)) > 1 for column in columns)
+        kinds = [each.kind for each in query.why_not(table, rows).excluded]
+        assert kinds == [RuleKind.KEY] if several else RuleKind.KEY not in kinds
 
 
 def check_expected(answer: ExpectedMatch, anatomy: Anatomy, events: EventTable) -> None:
@@ -171,4 +189,36 @@ def test_match_recognize(data: st.DataObject) -> None:
     check(
         cereus.compile(text, dialect="match_recognize", stream=Stream(type=None)),
         data.draw(clauses.tables()),
+    )
+
+
+KEYED = (
+    ("ceql", "SELECT * WHERE A AS x ; B+ AS y FILTER x.v < y.v WITHIN 4 EVENTS"),
+    ("ceql", "SELECT NEXT * WHERE A AS x ; B AS y WITHOUT C FILTER x[v > 0] AND y[v < 3]"),
+    ("sremo", "any({A: v > 0} -> x, {B: v > x.v}) WITHIN 5 seconds"),
+    ("sase", "PATTERN SEQ(A x, ~C z, B y) WHERE x.v < y.v WITHIN 5 seconds"),
+    ("algebra", "(A(v > 0) ; B) - C"),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t ALL ROWS PER MATCH PATTERN (x y+)"
+        " DEFINE x AS type = 'A', y AS v > x.v)",
+    ),
+)
+
+
+@pytest.mark.parametrize(("dialect", "text"), KEYED)
+@pytest.mark.parametrize("seed", CASES)
+def test_keys(seed: int, dialect: str, text: str) -> None:
+    draw = Random(seed)
+    rows = [
+        {"type": draw.choice("ABC"), "v": draw.randrange(4), "t": t, "k": draw.choice(["a", None])}
+        for t in range(9)
+    ]
+    stream = Stream(time="t", unit="s", keys=() if dialect == "match_recognize" else "k")
+    query = cereus.compile(text, dialect=dialect, stream=stream)
+    check(
+        query,
+        pa.Table.from_pylist(
+            rows, pa.schema({"type": "string", "v": "int64", "t": "int64", "k": "string"})
+        ),
     )

@@ -728,3 +728,17 @@ def test_an_expected_match_is_explained_beside_very_many_others(keys: tuple[str,
     assert query.why_not(table, [0, 1, 2]).excluded == ()
     answer = query.why_not(table, [0, count + 1, 2 * count + 2])
     assert [str(each) for each in answer.excluded] == ["the key name: 'a' and 'b'"][: len(keys)]
+
+
+def test_rows_of_a_repetition_are_not_said_to_be_at_the_end() -> None:
+    """A row pattern has one partial match from each row on, which takes several rows at a step."""
+    prices = pa.table({"t": range(6), "price": [5, 4, 3, 2, 9, 1]})
+    text = "MATCH_RECOGNIZE (ORDER BY t MEASURES a.t AS t PATTERN (a b{3,} c) DEFINE"
+    query = cereus.compile(
+        f"{text} b AS price < PREV(price), c AS price > 99)", dialect="match_recognize"
+    )
+    answer = query.why(prices)
+    assert (answer.steps[1].reached, answer.steps[1].partial) == (3, 1)
+    assert "3  reached this step, in 1 partial match" in str(answer)
+    assert "partial matches that have them" in answer._repr_html_()
+    assert "the pattern prefers other rows" in query.why_not(prices, [0, 1, 2, 3]).reason

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from cereus.errors import UnknownNameError, did_you_mean, shortened
+from cereus.errors import UnknownNameError, did_you_mean, nearest, shortened
 from cereus.expr import tree as ex
 from cereus.expr.paths import fields_of, type_at
 
@@ -118,13 +118,18 @@ def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> U
             span=node.span,
             hint="leave out what follows the dot",
         )
-    near = [".".join((*path[:-1], each)) for each in known]
-    hint = _field_called(path[0], schema) if depth == 1 else None
+    hint = _field_called(path[0], schema) if depth == 1 else _field_near(path, list(known))
     return UnknownNameError(
         f"unknown attribute {name!r}",
         span=node.span,
-        hint=hint or did_you_mean(".".join(path), near),
+        hint=hint or did_you_mean(path[-1], known),
     )
+
+
+def _field_near(path: tuple[str, ...], known: list[str]) -> str | None:
+    """A hint at the field whose name is nearest, with the names before it."""
+    near = nearest(path[-1], sorted(known))
+    return None if near is None else f"did you mean {'.'.join((*path[:-1], near))!r}?"
 
 
 def _field_called(name: str, schema: pa.Schema) -> str | None:

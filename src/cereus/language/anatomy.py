@@ -166,6 +166,7 @@ class Anatomy:
     chain     every match goes through all steps
     reported  the query with the results that a run reports, where these are parts of matches
     empty     a match may have no event at all: a run reports it, and no step or rule is about it
+    prefers   of all ways to match from an event on, only the preferred one is a match
 
     Its steps and what may be loosened are made when they are asked for: most of the queries that
     `why` takes apart are asked for one of them only.
@@ -179,6 +180,7 @@ class Anatomy:
     chain: bool = True
     reported: CompiledQuery | None = None
     empty: bool = False
+    prefers: bool = False
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

@@ -4,6 +4,7 @@ It stands in comments at the top of the file,
 
     -- schema: trades.parquet
     -- time: ts
+    -- type: none
 
 or, for all files of a folder and those below it, in `cereus.toml` under `[events]`, or in what the
 editor gives the server at the start. The first of these that has something is used. `schema` is a
@@ -45,14 +46,21 @@ def surroundings_of(text: str, path: str, given: Mapping[str, Any]) -> Surroundi
     schema = named.get("schema")
     keys = named.get("keys") or ()
     stream = Stream(
-        type=named.get("type", "type"),
+        type=_type(named.get("type", "type")),
         time=named.get("time", None if schema is not None else "time"),
         keys=re.split(r",\s*", keys) if isinstance(keys, str) else keys,
         unit=named.get("unit"),
     )
     columns = None if schema is None else _schema(schema)
-    types = _types(schema, stream.type) if isinstance(schema, Path) else ()
+    types: tuple[str, ...] = ()
+    if columns is not None and isinstance(schema, Path) and stream.type in columns.names:
+        types = _types(schema, str(stream.type))
     return Surroundings(stream, columns, types)
+
+
+def _type(name: Any) -> Any:
+    """The type column; None if there is none, `-- type: none`, as on the command line."""
+    return None if isinstance(name, str) and name.lower() == "none" else name
 
 
 def _of_comments(text: str, folder: Path) -> dict[str, Any]:
@@ -113,10 +121,8 @@ def _read(path: str, changed: float) -> pa.Schema:
         raise CereusError(f"cannot read {path!r}: {error}") from None
 
 
-def _types(schema: Path, column: str | None) -> tuple[str, ...]:
+def _types(schema: Path, column: str) -> tuple[str, ...]:
     """The types of events in a file; none if it only lists columns."""
-    if column is None:
-        return ()
     with suppress(CereusError, OSError):
         first = next(source([str(schema)], Stream()).batches([column]), None)
         values = [] if first is None else pc.unique(first.column(0)).drop_null().to_pylist()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from math import hypot
+
+import numpy as np
 
 from cereus.pictures.graphs import GraphEdge, GraphNode, Picture
 from cereus.pictures.layout import LINE, Spot, laid_out, text_width
@@ -53,15 +55,22 @@ ARROW = (
     'fill="context-stroke"/></marker></defs>'
 )
 Point = tuple[float, float]
+Corners = tuple[Point, Point]
 SHARES = (0.5, 0.35, 0.65, 0.25, 0.75)
 """The places of a text along an edge, the best first."""
+POINTS = 24
+"""An edge is taken for so many points, and one more, when texts are kept clear of it."""
+OF_TEXT = 100
+"""How much worse it is to write on a text or a node than on a point of an edge."""
+MOST_CROSSED = 400
+"""With more edges than this, texts are not kept clear of them."""
 
 
 def svg_of(graph: Picture, title: str = "automaton") -> str:
     """The picture, with the lines of its caption below."""
-    graph = _joined(graph)
+    graph = joined(graph)
     spots = laid_out(graph)
-    drawn = _Drawn(graph, spots)
+    drawn = Drawn(graph, spots)
     body = [*drawn.edges(), *(line for n in graph.nodes for line in _node(n, spots[n.name]))]
     left, top, right, bottom = drawn.bounds()
     caption = [
@@ -79,7 +88,7 @@ def svg_of(graph: Picture, title: str = "automaton") -> str:
     return "\n".join([head, f"<style>{STYLE}</style>", ARROW, *body, *caption, "</svg>"])
 
 
-def _joined(graph: Picture) -> Picture:
+def joined(graph: Picture) -> Picture:
     """The graph with edges of one kind between the same nodes as one, whose text has several
     lines."""
     lines: dict[tuple[str, str, bool], tuple[str, ...]] = {}
@@ -90,13 +99,15 @@ def _joined(graph: Picture) -> Picture:
     return replace(graph, edges=tuple(edges))
 
 
-class _Drawn:
+class Drawn:
     """Edges, and the room that they need."""
 
     def __init__(self, graph: Picture, spots: dict[str, Spot]) -> None:
         self.graph, self.spots = graph, spots
-        self.texts: list[tuple[Point, Point]] = []
+        self.texts: list[Corners] = []
         """The corners of the texts at edges so far."""
+        self.crossed = np.zeros((0, 2))
+        """Points of all edges."""
         self.written: list[str] = []
         """The texts at edges."""
         self.points: list[Point] = [
@@ -111,45 +122,32 @@ class _Drawn:
 
     def edges(self) -> Iterator[str]:
         seen: dict[tuple[str, str], int] = {}
+        lines = []
         for edge in self.graph.edges:
             pair = (edge.tail, edge.head)
             seen[pair] = seen.get(pair, 0) + 1
-            yield from self._edge(edge, seen[pair] - 1)
+            lines.append(self._line(edge, seen[pair] - 1))
+        every = [point for line in lines for point in line.points]
+        self.points += every
+        self.crossed = np.array(every if len(lines) <= MOST_CROSSED else []).reshape(-1, 2)
+        for line in sorted(lines, key=lambda line: len(line.places)):  # the fixed ones first
+            self._write(line)
+        yield from (line.drawn() for line in lines)
         yield from self.written  # last, so that no line crosses a text
 
-    def _edge(self, edge: GraphEdge, before: int) -> Iterator[str]:
+    def _line(self, edge: GraphEdge, before: int) -> _Line:
         tail, head = self.spots[edge.tail], self.spots[edge.head]
         if edge.tail == edge.head:
-            yield from self._loop(edge, tail, before)
-            return
+            return _loop(edge, tail, before)
         if abs(tail.x - head.x) < 1:
-            yield from self._upright(edge, tail, head, before)
-            return
+            return self._upright(edge, tail, head, before)
         bend = self._bend(edge, tail, head)
         bend += (26.0 if bend > 0 else -26.0) * before
         middle = ((tail.x + head.x) / 2, (tail.y + head.y) / 2 + bend)
-        start, end = _border(tail, middle), _border(head, middle)
-        path = (
-            f"M{start[0]:.1f} {start[1]:.1f}"
-            f"Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-        )
-        self.points.append(((middle[0] * 2 + start[0] + end[0]) / 4, (tail.y + middle[1]) / 2))
-        slope = abs(end[1] - start[1]) / max(abs(end[0] - start[0]), 1)
-        above = 5 + min(slope * text_width(edge.lines) / 2, MOST_ABOVE)
-        up = above + LINE * (len(edge.lines) - 1)
-        places = [(x, y - up) for x, y in (_along(start, middle, end, each) for each in SHARES)]
-        at = next((each for each in places if self._is_free(edge, each)), places[0])
-        yield from self._written(edge, path, at)
+        curve = _Curve(_border(tail, middle), middle, _border(head, middle))
+        return _Line(edge, curve.path, curve.points, tuple(_places(edge, curve)))
 
-    def _is_free(self, edge: GraphEdge, at: Point) -> bool:
-        """Whether no other text is there."""
-        (left, top), (right, bottom) = _corners(edge, at)
-        return not any(
-            left < other_right and other_left < right and top < other_bottom and other_top < bottom
-            for (other_left, other_top), (other_right, other_bottom) in self.texts
-        )
-
-    def _upright(self, edge: GraphEdge, tail: Spot, head: Spot, before: int) -> Iterator[str]:
+    def _upright(self, edge: GraphEdge, tail: Spot, head: Spot, before: int) -> _Line:
         """An edge between nodes of one layer: it passes other nodes on the right when it goes down,
         on the left when it goes up, with its text beside it."""
         low, high = sorted((tail.y, head.y))
@@ -160,14 +158,33 @@ class _Drawn:
         side = 1 if head.y > tail.y else -1
         bend = side * (18.0 + widest + 26.0 * before)
         middle = (tail.x + bend, (tail.y + head.y) / 2)
-        start, end = _border(tail, middle), _border(head, middle)
-        path = (
-            f"M{start[0]:.1f} {start[1]:.1f}"
-            f"Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-        )
-        beside = (start[0] + 2 * middle[0] + end[0]) / 4 + side * (text_width(edge.lines) / 2 + 5)
+        curve = _Curve(_border(tail, middle), middle, _border(head, middle))
+        beside = curve.at(0.5)[0] + side * (text_width(edge.lines) / 2 + 5)
         at = (beside, middle[1] + 4 - LINE * (len(edge.lines) - 1) / 2)
-        yield from self._written(edge, path, at)
+        return _Line(edge, curve.path, curve.points, (at,))
+
+    def _write(self, line: _Line) -> None:
+        """Write the text of an edge at the place where it hides least."""
+        edge = line.edge
+        if not edge.lines:
+            return
+        at = min(line.places, key=lambda place: self._hidden(_corners(edge, place)))
+        corners = _corners(edge, at)
+        self.points += corners
+        self.texts.append(corners)
+        self.written.append(_text(edge.lines, *at, "middle", "soft" if edge.dashed else ""))
+
+    def _hidden(self, corners: Corners) -> int:
+        """How much a text would hide, or be hidden by: other texts, nodes, and edges."""
+        nodes = (
+            ((s.x - s.width / 2, s.y - s.height / 2), (s.x + s.width / 2, s.y + s.height / 2))
+            for s in self.spots.values()
+        )
+        texts = sum(overlap(corners, other) for other in self.texts)
+        (left, top), (right, bottom) = corners
+        x, y = self.crossed.T
+        crossed = np.count_nonzero((left < x) & (x < right) & (top < y) & (y < bottom))
+        return OF_TEXT * (texts + sum(overlap(corners, node) for node in nodes)) + int(crossed)
 
     def _bend(self, edge: GraphEdge, tail: Spot, head: Spot) -> float:
         """Edges over other layers pass above them, edges back below."""
@@ -185,42 +202,87 @@ class _Drawn:
         below = tail.y > sum(spot.y for spot in between) / len(between) + 1
         return (46.0 + 16.0 * len(between)) * (1 if below else -1)
 
-    def _loop(self, edge: GraphEdge, spot: Spot, before: int) -> Iterator[str]:
-        """Above the node; a second one below it."""
-        side = 1 if before % 2 else -1
-        reach = 30.0 + 26.0 * (before // 2)
-        x, y = spot.x, spot.y + side * (spot.height / 2 - 1)
-        turn = y + side * reach
-        turns = f"{x - 22:.1f} {turn:.1f} {x + 22:.1f} {turn:.1f}"
-        path = f"M{x - 7:.1f} {y:.1f}C{turns} {x + 7:.1f} {y:.1f}"
-        near = y + side * (reach * 0.75 + 4)
-        at = (x, near + LINE - 4 if side > 0 else near - LINE * (len(edge.lines) - 1))
-        yield from self._written(edge, path, at)
 
-    def _written(self, edge: GraphEdge, path: str, at: Point) -> Iterator[str]:
-        corners = _corners(edge, at)
-        self.points += corners
-        if edge.lines:
-            self.texts.append(corners)
-        dashed = " dashed" if edge.dashed else ""
-        yield f'<path class="edge{dashed}" d="{path}" marker-end="url(#cereus-arrow)"/>'
-        if edge.lines:
-            self.written.append(_text(edge.lines, *at, "middle", "soft" if edge.dashed else ""))
+@dataclass(frozen=True)
+class _Line:
+    """An edge as it is drawn: its path, some points of that, and the places where its text may be,
+    the best first."""
+
+    edge: GraphEdge
+    path: str
+    points: tuple[Point, ...]
+    places: tuple[Point, ...]
+
+    def drawn(self) -> str:
+        dashed = " dashed" if self.edge.dashed else ""
+        return f'<path class="edge{dashed}" d="{self.path}" marker-end="url(#cereus-arrow)"/>'
 
 
-def _corners(edge: GraphEdge, at: Point) -> tuple[Point, Point]:
+@dataclass(frozen=True)
+class _Curve:
+    """A curve from one point to another that is drawn towards a third."""
+
+    start: Point
+    middle: Point
+    end: Point
+
+    @property
+    def path(self) -> str:
+        start, middle, end = (f"{x:.1f} {y:.1f}" for x, y in (self.start, self.middle, self.end))
+        return f"M{start}Q{middle} {end}"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return tuple(self.at(place / POINTS) for place in range(POINTS + 1))
+
+    @property
+    def slope(self) -> float:
+        (x, y), (to_x, to_y) = self.start, self.end
+        return abs(to_y - y) / max(abs(to_x - x), 1)
+
+    def at(self, share: float) -> Point:
+        """A place on the curve; 0 is its start, 1 its end."""
+        before, between, behind = (1 - share) ** 2, 2 * share * (1 - share), share**2
+        parts = zip(self.start, self.middle, self.end, strict=True)
+        x, y = (before * a + between * b + behind * c for a, b, c in parts)
+        return x, y
+
+
+def _places(edge: GraphEdge, curve: _Curve) -> Iterator[Point]:
+    """Where the text of an edge may be: above it, else below."""
+    apart = min(curve.slope * text_width(edge.lines) / 2, MOST_ABOVE)
+    above = -5 - apart - LINE * (len(edge.lines) - 1)
+    for away in (above, LINE + apart):
+        for share in SHARES:
+            x, y = curve.at(share)
+            yield x, y + away
+
+
+def _loop(edge: GraphEdge, spot: Spot, before: int) -> _Line:
+    """Above the node; a second one below it."""
+    side = 1 if before % 2 else -1
+    reach = 30.0 + 26.0 * (before // 2)
+    x, y = spot.x, spot.y + side * (spot.height / 2 - 1)
+    turn = y + side * reach
+    turns = f"{x - 22:.1f} {turn:.1f} {x + 22:.1f} {turn:.1f}"
+    path = f"M{x - 7:.1f} {y:.1f}C{turns} {x + 7:.1f} {y:.1f}"
+    highest = y + side * reach * 0.75
+    near = highest + side * 4
+    at = (x, near + LINE - 4 if side > 0 else near - LINE * (len(edge.lines) - 1))
+    return _Line(edge, path, ((x - 11, (y + highest) / 2), (x + 11, (y + highest) / 2)), (at,))
+
+
+def _corners(edge: GraphEdge, at: Point) -> Corners:
     """The corners of the text at an edge."""
     half = text_width(edge.lines) / 2
     return (at[0] - half, at[1] - LINE), (at[0] + half, at[1] + LINE * (len(edge.lines) - 1))
 
 
-def _along(start: Point, middle: Point, end: Point, share: float) -> Point:
-    """A place on the curve of an edge; 0 is its start, 1 its end."""
-    before, between, behind = (1 - share) ** 2, 2 * share * (1 - share), share**2
-    return (
-        before * start[0] + between * middle[0] + behind * end[0],
-        before * start[1] + between * middle[1] + behind * end[1],
-    )
+def overlap(one: Corners, other: Corners) -> bool:
+    (left, top), (right, bottom) = one
+    (other_left, other_top), (other_right, other_bottom) = other
+    across = left < other_right and other_left < right
+    return across and top < other_bottom and other_top < bottom
 
 
 def _border(spot: Spot, towards: Point) -> Point:

@@ -110,7 +110,7 @@ def timeline(
     count = len({*map(str, labels)})
     shaped = (bands + points).properties(width=640, height=lane_height(count))
     zoom = alt.selection_interval(name=ZOOM, bind="scales", encodings=["x"])
-    return _styled(shaped).add_params(zoom)
+    return styled(shaped).add_params(zoom)
 
 
 def _usual_shade(matches: Matches, events: pa.Table) -> str | None:
@@ -224,7 +224,7 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
         ),
         tooltip=[tooltip(alt, name) for name in ("from", "to", "matches")],
     )
-    return _styled(encoded.properties(width=640, height=160))
+    return styled(encoded.properties(width=640, height=160))
 
 
 def _bar(stretch: CountedStretch, kind: pa.DataType) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     keys = [each[field] for each in values]
     y = alt.Y(field, type="nominal", sort="-x", title=key, axis=_labelled_axis(alt, keys))
     x = alt.X("matches:Q", axis=_counting_axis(alt, [each["counts"] for each in largest]))
-    return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
+    return styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
 
 
 def _countable(column: pa.ChunkedArray) -> Any:
@@ -275,7 +275,7 @@ def _counting_axis(alt: Any, counts: Iterable[int]) -> Any:
     return alt.Axis(tickMinStep=1, tickCount=min(most, MOST_COUNTS), format=",d")
 
 
-def _styled(chart: Any) -> Any:
+def styled(chart: Any) -> Any:
     """The chart without a background, and in a gray that can be read in dark and light."""
     gray = {"labelColor": INK, "titleColor": INK, "gridColor": INK, "gridOpacity": 0.2}
     return (

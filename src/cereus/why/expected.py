@@ -344,4 +344,8 @@ def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> str:
         if unfit:
             listed = ", ".join(map(str, unfit))
             return f"no match: the pattern has no place for row{'s' * (len(unfit) > 1)} {listed}"
+    if anatomy.prefers:
+        return (
+            "no match: the pattern prefers other rows, or asks for another order or number of rows"
+        )
     return "no match: the pattern asks for other types, another order or another number of events"

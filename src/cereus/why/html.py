@@ -92,7 +92,9 @@ def _counts(step: StepCounts, rest: str) -> Iterator[tuple[str, str]]:
     if len(step.conditions) > 1:
         yield f"events {SATISFYING}", f"{step.passed:,}"
     yield "events that reached this step", f"{step.reached:,}"
-    yield "partial matches that end with them", f"{'' if step.exact else '≥ '}{step.partial:,}"
+    ends = "partial matches that end with them"
+    name = ends if step.partial >= step.reached else "partial matches that have them"
+    yield name, f"{'' if step.exact else '≥ '}{step.partial:,}"
     for ended in step.ended:
         yield f"excluded by the {ended.kind} {ended.text}", f"{ended.events:,}"
     if step.rest:

@@ -38,7 +38,8 @@ class StepCounts:
                 for
     conditions  how many of them pass each condition on a single event
     passed      how many pass all of these
-    reached     events that were taken here, at the end of some partial match
+    reached     events that were taken here, at the end of some partial match; of a row pattern,
+                all rows that its preferred partial matches take here
     partial     partial matches that end here; `exact` is False where there are at least so many
     ended       of the events that passed and were not taken: which rule excludes them; the window,
                 if one that is 16 times as wide would have let them in
@@ -227,7 +228,8 @@ def _step_lines(step: StepCounts, rest: str) -> Iterator[str]:
         yield f"{step.passed:>12,}  {SATISFYING}"
     least = "" if step.exact else "at least "
     partial = several(step.partial, "partial match", "partial matches")
-    ends = f", at the end of {least}{partial}" if step.partial else ""
+    inside = "at the end of" if step.partial >= step.reached else "in"
+    ends = f", {inside} {least}{partial}" if step.partial else ""
     yield f"{step.reached:>12,}  reached this step{ends}"
     for ended in step.ended:
         yield f"{ended.events:>12,}  excluded by the {ended.kind} {ended.text}"

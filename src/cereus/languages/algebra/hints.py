@@ -42,6 +42,13 @@ def condition_in_brackets(trouble: Trouble) -> str | None:
     return None
 
 
+def restriction_in_brackets(trouble: Trouble) -> str | None:
+    """`(A ; B)[5s]`"""
+    if trouble.unexpected == "[" and "RESTRICTION" in trouble.accepted:
+        return "a time restriction follows an underscore: (A ; B)_5s"
+    return None
+
+
 def restriction_in_front(trouble: Trouble) -> str | None:
     """`_2 (B ; B)`"""
     names = [token for token in trouble.before[-3:] if plain_terminal(token.type) == "NAME"]
@@ -114,6 +121,7 @@ HINTS: tuple[HintRule, ...] = (
     restriction_in_front,
     operator_in_condition,
     condition_in_brackets,
+    restriction_in_brackets,
     unit_apart,
     subscript_without_number,
     within,

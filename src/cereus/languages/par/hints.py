@@ -5,6 +5,8 @@ from __future__ import annotations
 from cereus.syntax import errors as syntax_errors
 from cereus.syntax.trouble import HintRule, Trouble
 
+REPEATS = ("loop", "while", "every", "forever", "always", "do")
+"""What people write for `repeat`."""
 WORDS = (
     ("SEMICOLON", "';' (then)"),
     ("VBAR", "'|' (either)"),
@@ -34,6 +36,14 @@ def condition_in_brackets(trouble: Trouble) -> str | None:
         return None
     type_ = trouble.before[-3] if len(trouble.before) > 2 else "BUY"
     return f"[…] names outputs; a condition stands in parentheses: {type_}(price > 10)"
+
+
+def other_repeat(trouble: Trouble) -> str | None:
+    """`loop (a ; b)`: the word is taken for an event type."""
+    words = [str(token).lower() for token in trouble.before[-3:]]
+    if words[1:2] == ["("] and words[0] in REPEATS and "COMPARE" in trouble.accepted:
+        return "write repeat (a ; b)"
+    return None
 
 
 def program_in_parentheses(trouble: Trouble) -> str | None:
@@ -108,6 +118,7 @@ def others_operators(trouble: Trouble) -> str | None:
 
 HINTS: tuple[HintRule, ...] = (
     condition_in_brackets,
+    other_repeat,
     program_in_parentheses,
     try_needs_parentheses,
     output_of_try,

@@ -36,6 +36,22 @@ def other_negation(trouble: Trouble) -> str | None:
     return None
 
 
+def other_separator(trouble: Trouble) -> str | None:
+    """`SEQ(A a ; B b)`, `SEQ(A a -> B b)`"""
+    in_pattern = not any(token.type in ("_WHERE", "_RETURN") for token in trouble.before)
+    if in_pattern and "COMMA" in trouble.accepted and trouble.rest.startswith((";", "->", ":")):
+        return "commas separate the components: SEQ(A a, B b)"
+    return None
+
+
+def returned_in_parentheses(trouble: Trouble) -> str | None:
+    """`RETURN (a.x, b.y)`"""
+    returned = any(token.type == "_RETURN" for token in trouble.before)
+    if returned and trouble.unexpected == "," and trouble.unclosed() == "(":
+        return "RETURN has no parentheses around its values: RETURN a.x, b.y"
+    return None
+
+
 def strategy_without_variables(trouble: Trouble) -> str | None:
     """`WHERE skip_till_any_match { … }`"""
     name = str(trouble.before[-1]).lower() if trouble.before else ""
@@ -69,6 +85,8 @@ HINTS: tuple[HintRule, ...] = (
     missing_sequence,
     missing_variable,
     other_negation,
+    other_separator,
+    returned_in_parentheses,
     strategy_without_variables,
     negated_sequence,
     open_sequence,

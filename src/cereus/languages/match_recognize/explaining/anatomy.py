@@ -56,6 +56,7 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
         complete=not _looks_around(clause),
         chain=not any(map(_may_be_nothing, _parts(clause))),
         empty=query.tree.rows is not tree.Rows.OMIT and query.may_be_empty,
+        prefers=True,
     )
 
 

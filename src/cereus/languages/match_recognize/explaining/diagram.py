@@ -35,16 +35,32 @@ def _legend(clause: tree.Clause, automaton: RowAutomaton) -> Iterator[str]:
 def _lines(automaton: RowAutomaton) -> Iterator[str]:
     yield "rankdir=LR;"
     yield 'begin [shape=point]; done [shape=doublecircle, label=""];'
+    reached = _reached(automaton)
     for q, label in enumerate(automaton.labels[:MOST_STATES]):
-        style = ", style=dashed" if automaton.excluded[q] else ""
-        yield f's{q} [shape=circle, label="{escaped(label)}"{style}];'
+        if q in reached:
+            style = ", style=dashed" if automaton.excluded[q] else ""
+            yield f's{q} [shape=circle, label="{escaped(label)}"{style}];'
     if len(automaton.labels) > MOST_STATES:
         yield 'more [label="…", style=dashed];'
     yield from _moves("begin", automaton.begin[1])
     for q, moves in enumerate(automaton.moves[:MOST_STATES]):
+        if q not in reached:
+            continue
         yield from _moves(f"s{q}", moves)
         if automaton.ends[q] and DONE not in moves:
             yield f's{q} -> done [label="$"];'
+
+
+def _reached(automaton: RowAutomaton) -> set[int]:
+    """The states that a match may come to. `A{2,3}?` at the end never takes the third A."""
+    reached: set[int] = set()
+    waiting = [q for moves in automaton.begin for q in moves if q != DONE]
+    while waiting:
+        q = waiting.pop()
+        if q not in reached:
+            reached.add(q)
+            waiting += [each for each in automaton.moves[q] if each != DONE]
+    return reached
 
 
 def _moves(source: str, moves: Sequence[int]) -> Iterator[str]:
