@@ -38,6 +38,7 @@ def chosen_columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns that break ties, and those that are shown, after a check that they exist."""
     ties = (tie,) if isinstance(tie, str) else tuple(tie)
+    columns = (columns,) if isinstance(columns, str) else columns
     shown = tuple(df.columns) if columns is None else tuple(columns)
     for name in (*ties, *shown, *([order] if order else [])):
         if name not in df.columns:

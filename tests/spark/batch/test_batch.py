@@ -363,6 +363,11 @@ def test_a_key_that_is_no_value_is_refused_before_anything_runs(
         cs.match(live.selectExpr("*", f"{key} AS of"), query, watermark="1 second")
 
 
+def test_one_column_may_be_named_without_a_list(frame: DataFrame) -> None:
+    found = cs.match(frame, compiled("SELECT * WHERE A"), columns="id")
+    assert found.schema["events"].dataType.elementType.names == ["id"]  # type: ignore[attr-defined]
+
+
 def test_a_stream_without_time_needs_an_order(frame: DataFrame, events: pa.Table) -> None:
     query = cereus.compile("SELECT * WHERE A ; B PARTITION BY k WITHIN 4 EVENTS")
     with pytest.raises(CereusError, match="have no order"):

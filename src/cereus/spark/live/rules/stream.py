@@ -24,6 +24,7 @@ from cereus.spark.live.buckets import buckets_for, identity_of
 from cereus.spark.live.packing import PACKED_TYPE
 from cereus.spark.live.rules.changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
 from cereus.spark.live.rules.folder import followed
+from cereus.spark.live.state.changed import RULES
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
 from cereus.spark.live.stream import VERSION, Live, with_watermark
 from cereus.spark.relevance import where
@@ -141,7 +142,7 @@ class RulesOf:
 
     stream: Stream
     limits: Limits | None
-    text: str = "rules that change"
+    text: str = RULES
     dialect: str = ""
 
     def executor(self, schema: pa.Schema) -> Executor:
