@@ -35,19 +35,19 @@ def _other_options(text: str) -> CereusError:
     return CereusError(
         "the checkpoint holds the state of this query with other columns or options"
         f"{_shown('the query is', text)}",
-        hint="go on with the columns and ties that made it: if the stream has got a new column, "
-        'name the earlier ones in their order, columns=[…]. match(…, checkpoint="…") finds the '
-        "buckets there, or say how many they were, buckets=32. Or give the query a new checkpoint "
-        'location, or drop the state: match(…, on_change="restart")',
+        hint="go on with the columns and ties that made it (if the stream has got a new column, "
+        "name the earlier ones in their order in columns), or with its buckets, which "
+        'match(…, checkpoint="…") finds, or give the query a new checkpoint location, '
+        'or drop the state: match(…, on_change="restart")',
     )
 
 
 def _other_columns_of_rules() -> CereusError:
     return CereusError(
         "the checkpoint holds the state of rules over other columns, keys or ties",
-        hint="go on with those that made it: if the stream has got a new column, leave it out "
-        'before, events.drop("…"). match_rules(…, checkpoint="…") finds the buckets there, or say '
-        "how many they were, buckets=32. Or give the rules a new checkpoint location",
+        hint="go on with those that made it (if the stream has got a new column, leave it out "
+        "with a select before), or with the buckets that made it, which "
+        'match_rules(…, checkpoint="…") finds, or give the rules a new checkpoint location',
     )
 
 
