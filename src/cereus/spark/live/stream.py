@@ -117,7 +117,8 @@ class Live:
         if self.late:
             event = [self.arranged.df.schema[name] for name in self.arranged.travelling]
             fields.append(st.StructField(LATE, st.StructType(event)))
-        check_once([each.name for each in fields], "the result would have two columns {}", "rename")
+        names = [each.name for each in fields]
+        check_once(names, "the result would have two columns {}", "rename that of the events")
         return st.StructType(fields)
 
     def run(self) -> DataFrame:

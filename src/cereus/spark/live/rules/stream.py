@@ -32,6 +32,7 @@ from cereus.spark.schemas import (
     Path,
     arrow_schema,
     check_arrow,
+    check_cases,
     check_once,
     chosen_columns,
     orderable,
@@ -73,6 +74,7 @@ def match_rules(
 
     The rows are those of `RuleRecognizer.push`, with the columns `change` and `error`: where
     `change` is not null, the row says what became of a rule (`split_changes` parts them)."""
+    check_cases(df.sparkSession, df.columns)
     arranged = ArrangedRules(df, stream, limits, chosen_columns(df, tie, None, None)[0])
     check_arrow(df.columns, df.schema)
     checked_schema(stream, arrow_schema(df.schema), limits)
