@@ -19,7 +19,7 @@ from cereus.spark.live.buckets import buckets_for
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
 from cereus.spark.live.stream import Live, with_watermark
-from cereus.spark.schemas import arrow_schema, check_once
+from cereus.spark.schemas import arrow_schema, check_cases, check_once
 from cereus.spark.slices import Split
 
 if TYPE_CHECKING:
@@ -222,6 +222,7 @@ def _check(df: DataFrame, query: object) -> None:
             hint="for other tables there is query.run(table)",
         )
     check_once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
+    check_cases(df.sparkSession, df.columns)
 
 
 def _check_live(order: str | None, parallelism: int | None, split: Split) -> None:

@@ -22,7 +22,7 @@ from cereus.language.event_results import result_order
 from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger("cereus.spark")
 Path = tuple[str, ...]
@@ -38,6 +38,7 @@ def chosen_columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns that break ties, and those that are shown, after a check that they exist."""
     ties = (tie,) if isinstance(tie, str) else tuple(tie)
+    columns = (columns,) if isinstance(columns, str) else columns
     shown = tuple(df.columns) if columns is None else tuple(columns)
     for name in (*ties, *shown, *([order] if order else [])):
         if name not in df.columns:
@@ -136,6 +137,20 @@ def check_once(names: list[str], message: str, hint: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def check_cases(session: SparkSession, names: Iterable[str]) -> None:
+    """Refuse names that differ only in case: Spark takes `a` and `A` for one column by default."""
+    if session.conf.get("spark.sql.caseSensitive") == "true":
+        return
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise DataError(
+                f"Spark takes the columns {other!r} and {name!r} for one",
+                hint="rename one of them, or set spark.sql.caseSensitive",
+            )
 
 
 def check_arrow(names: Iterable[str], schema: st.StructType) -> None:

@@ -363,6 +363,24 @@ def test_a_key_that_is_no_value_is_refused_before_anything_runs(
         cs.match(live.selectExpr("*", f"{key} AS of"), query, watermark="1 second")
 
 
+def test_columns_that_differ_in_case_only_are_refused(
+    spark: SparkSession, frame: DataFrame
+) -> None:
+    rate = spark.readStream.format("rate").load()
+    said = "Spark takes the columns 'id' and 'ID' for one"
+    for df in (frame, rate.withColumnRenamed("value", "id")):
+        twice = df.selectExpr("*", "id AS ID")
+        with pytest.raises(CereusError, match=said):
+            cs.match(twice, compiled("SELECT * WHERE A"), watermark="1 second")
+        with pytest.raises(CereusError, match=said):
+            cs.match_rules(twice, [], stream=cereus.Stream(time="ts"), watermark="1 second")
+
+
+def test_one_column_may_be_named_without_a_list(frame: DataFrame) -> None:
+    found = cs.match(frame, compiled("SELECT * WHERE A"), columns="id")
+    assert found.schema["events"].dataType.elementType.names == ["id"]  # type: ignore[attr-defined]
+
+
 def test_a_stream_without_time_needs_an_order(frame: DataFrame, events: pa.Table) -> None:
     query = cereus.compile("SELECT * WHERE A ; B PARTITION BY k WITHIN 4 EVENTS")
     with pytest.raises(CereusError, match="have no order"):

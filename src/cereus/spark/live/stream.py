@@ -117,7 +117,8 @@ class Live:
         if self.late:
             event = [self.arranged.df.schema[name] for name in self.arranged.travelling]
             fields.append(st.StructField(LATE, st.StructType(event)))
-        check_once([each.name for each in fields], "the result would have two columns {}", "rename")
+        names = [each.name for each in fields]
+        check_once(names, "the result would have two columns {}", "rename that of the events")
         return st.StructType(fields)
 
     def run(self) -> DataFrame:
@@ -140,8 +141,8 @@ class Live:
         """The events that matter, in packed rows."""
         events = self.marked
         for condition in self.arranged.filters():
-            # a filter that reads the time stays above the watermark, which all events drive
-            events = events.filter(condition | quoted((self.time,)).isNull())
+            # a filter that reads the column of the watermark stays above it: all events drive it
+            events = events.filter(condition | quoted((self._marked_time,)).isNull())
         travelling = [quoted((name,)) for name in self.arranged.travelling]
         is_instant = isinstance(self.arranged.df.schema[self.time].dataType, st.TimestampType)
         if not is_instant or self.time not in self.arranged.travelling:
@@ -166,6 +167,11 @@ class Live:
     def time(self) -> str:
         assert self.query.stream.time is not None
         return self.query.stream.time
+
+    @property
+    def _marked_time(self) -> str:
+        """The column that has the watermark."""
+        return MARK if MARK in self.marked.columns else self.time
 
     @cached_property
     def _typed_time(self) -> TypedColumn:
@@ -229,8 +235,7 @@ class Live:
     @property
     def _delay(self) -> int:
         """Microseconds that an event may be late by."""
-        marked = MARK if MARK in self.marked.columns else self.time
-        return int(self.marked.schema[marked].metadata[DELAY]) * 1000
+        return int(self.marked.schema[self._marked_time].metadata[DELAY]) * 1000
 
     @property
     def _idle(self) -> int | None:

@@ -22,6 +22,7 @@ from cereus.spark.files import located
 from cereus.spark.quoting import backticked, quoted
 from cereus.spark.reading.by_spark import read_by_spark
 from cereus.spark.reading.types import spark_schema, spark_type
+from cereus.spark.schemas import check_cases
 from cereus.spark.starting.session import session as any_session
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def read(paths: Any, *, session: SparkSession | None = None, **description: Any)
 
 def frame(session: SparkSession, described: Scan) -> DataFrame:
     """Files whose columns are known."""
-    _check_cases(session, described.schema.names)
+    check_cases(session, described.schema.names)
     if described.kind in NATIVE:
         return _native(session, described)
     schema = spark_schema(described.schema)
@@ -64,20 +65,6 @@ class PieceReader:
         for batch in numbers:
             for number in batch.column(0).to_pylist():
                 yield from self.described.read(self.pieces[number])
-
-
-def _check_cases(session: SparkSession, names: Sequence[str]) -> None:
-    """Refuse names that differ only in case: Spark takes `a` and `A` for one column by default."""
-    if session.conf.get("spark.sql.caseSensitive") == "true":
-        return
-    seen: dict[str, str] = {}
-    for name in names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise DataError(
-                f"Spark takes the columns {other!r} and {name!r} for one",
-                hint="rename one of them, or set spark.sql.caseSensitive",
-            )
 
 
 # ---------------------------------------------------------------- Parquet and ORC

@@ -128,3 +128,8 @@ def test_rules_go_on_with_the_buckets_of_their_checkpoint(
     again(checkpoint=str(tmp_path / "checkpoint"))
     matches, _ = cs.split_changes(spark.read.parquet(str(tmp_path / "found")))
     assert matches.count() == 3
+    with pytest.raises(CereusError, match="of rules over other columns") as raised:
+        more = stream_of(spark, tmp_path).withColumn("new", F.lit(1))
+        checkpoint = str(tmp_path / "checkpoint")
+        cs.match_rules(more, rules, stream=keyed, watermark="0 seconds", checkpoint=checkpoint)
+    assert "leave it out with a select before" in str(raised.value)

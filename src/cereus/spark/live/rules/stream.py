@@ -24,6 +24,7 @@ from cereus.spark.live.buckets import buckets_for, identity_of
 from cereus.spark.live.packing import PACKED_TYPE
 from cereus.spark.live.rules.changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
 from cereus.spark.live.rules.folder import followed
+from cereus.spark.live.state.changed import RULES
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
 from cereus.spark.live.stream import VERSION, Live, with_watermark
 from cereus.spark.relevance import where
@@ -31,6 +32,7 @@ from cereus.spark.schemas import (
     Path,
     arrow_schema,
     check_arrow,
+    check_cases,
     check_once,
     chosen_columns,
     orderable,
@@ -72,6 +74,7 @@ def match_rules(
 
     The rows are those of `RuleRecognizer.push`, with the columns `change` and `error`: where
     `change` is not null, the row says what became of a rule (`split_changes` parts them)."""
+    check_cases(df.sparkSession, df.columns)
     arranged = ArrangedRules(df, stream, limits, chosen_columns(df, tie, None, None)[0])
     check_arrow(df.columns, df.schema)
     checked_schema(stream, arrow_schema(df.schema), limits)
@@ -141,7 +144,7 @@ class RulesOf:
 
     stream: Stream
     limits: Limits | None
-    text: str = "rules that change"
+    text: str = RULES
     dialect: str = ""
 
     def executor(self, schema: pa.Schema) -> Executor:
