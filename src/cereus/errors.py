@@ -79,6 +79,10 @@ class RefusedError(QueryError):
 class DataError(CereusError):
     """The events do not fit the query: a missing column, a null time, time going backwards."""
 
+    while_matching = False
+    """Whether only matching shows it, when some of the events have been read. Otherwise they are
+    refused before, and nothing has changed."""
+
 
 class LimitError(CereusError):
     """A limit that the user can set was reached; nothing was lost silently."""
@@ -128,6 +132,13 @@ def switch(name: str, value: Any) -> bool:
     if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
         return bool(value)
     raise CereusError(f"{name}= is True or False, not a {kind.__name__}", hint=f"write {name}=True")
+
+
+def found_while_matching(message: str, *, hint: str) -> DataError:
+    """The error for events that have been read in part."""
+    error = DataError(message, hint=hint)
+    error.while_matching = True
+    return error
 
 
 def not_utf8(error: UnicodeDecodeError) -> DataError:

@@ -111,13 +111,13 @@ class Recognizer:
 
     @contextmanager
     def _ended_half_way(self) -> Iterator[None]:
-        """Finish the recognizer if a limit or Ctrl-C stops it half-way through a batch: it has read
-        some events, and not others. Batches that are refused change nothing."""
+        """Finish the recognizer if a limit, an error that matching finds, or Ctrl-C stops it
+        half-way through a batch: it has read some events, and not others. Batches that are refused
+        change nothing."""
         try:
             yield
         except BaseException as error:
-            stopped = not isinstance(error, CereusError)
-            if stopped or isinstance(error, (LimitError, QuerySyntaxError)):
+            if not _is_refusal(error):
                 self._finished = True
             raise
 
@@ -216,6 +216,13 @@ class Recognizer:
         recognizer._executor.restore(bytes(data[state:]))
         recognizer._finished = bool(data[0] & FINISHED)
         return recognizer
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether events were refused before any of them was read."""
+    if isinstance(error, DataError):
+        return not error.while_matching
+    return isinstance(error, CereusError) and not isinstance(error, LimitError | QuerySyntaxError)
 
 
 def _unpushed(

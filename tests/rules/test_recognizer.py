@@ -280,6 +280,17 @@ def test_a_limit_that_is_reached_ends_it_and_refused_events_do_not() -> None:
         made.push(pa.Table.from_pylist([], SCHEMA))
 
 
+def test_an_error_that_matching_finds_ends_it() -> None:
+    """The sum that the second A begins does not fit 64 bits; that of the first, which was left out,
+    would."""
+    made = recognizer(Rule("r", "SELECT LAST * WHERE A AS a ; B AS a ; C FILTER sum(a.x) > 5"))
+    given = [event("A", 1, 6), event("A", 2, 2**62 + 6), event("B", 3, 2**62), event("C", 4)]
+    with pytest.raises(DataError, match="does not fit 64 bits"):
+        made.push(given)
+    with pytest.raises(CereusError, match="these rules read no more: a sum of integers"):
+        made.push([event("A", 5)])
+
+
 def test_time_is_a_number_or_a_datetime() -> None:
     with pytest.raises(DataError, match="not a str"):
         recognizer().advance("x")  # type: ignore[arg-type]

@@ -214,8 +214,8 @@ class RuleRecognizer:
                 output(rule.name, rule.version, matches, self.schema) for rule, matches in parts
             ]
         except CereusError as error:
-            refused = isinstance(error, DataError) and not self._running.have_read
-            if not refused:  # what the first executor refuses, none has read
+            refused = isinstance(error, DataError) and not error.while_matching
+            if not refused or self._running.have_read:  # what the first refuses, none has read
                 self._ended = str(error).partition("\n")[0]
             raise
         except BaseException:

@@ -167,6 +167,18 @@ def kept_keys(measure: str, letters: str, time: int) -> int:
     return len(recognizer._executor.keys.numbers)  # type: ignore[attr-defined]
 
 
+def test_a_skip_that_goes_nowhere_ends_the_recognizer() -> None:
+    """The search would go on behind the rows that it has read."""
+    text = """MATCH_RECOGNIZE (ORDER BY i MEASURES FIRST(i) AS f AFTER MATCH SKIP TO b
+        PATTERN (a b? c) DEFINE a AS x = 1, b AS x = 2, c AS x = 3)"""
+    recognizer = compiled(text).recognizer()
+    table = pa.table({"i": range(4), "x": [1, 3, 1, 3]})
+    with pytest.raises(DataError, match="no row of a match is mapped to B"):
+        recognizer.push(table)
+    with pytest.raises(cereus.CereusError, match="this recognizer is finished"):
+        recognizer.push(table)
+
+
 def test_keys_are_forgotten_when_time_has_passed_their_rows() -> None:
     assert kept_keys("LAST(i)", "cacca", 5_000_000) == 1  # the last a still waits
     assert kept_keys("LAST(i)", "cacca", 8_000_000) == 0

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import longer
-from cereus.errors import DataError
+from cereus.errors import found_while_matching
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -164,7 +164,7 @@ class Kernel(KeyedStepper):
         with cython.nogil:
             state = self._run()
         if self.terms.overflowed:
-            raise DataError(
+            raise found_while_matching(
                 "a sum of integers does not fit 64 bits",
                 hint="let the column have floating-point numbers; partial matches with smaller "
                 "sums were left out, and might match",

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.errors import DataError
+from cereus.errors import CereusError, DataError
 from cereus.languages.ceql.text import parse
 from tests.languages.ceql import strategies
 from tests.languages.ceql.harness import ALWAYS, answer, assert_agrees, positions, rows, sizes
@@ -145,6 +145,17 @@ def test_a_sum_beyond_64_bits_is_an_error_where_a_smaller_one_was_left_out() -> 
     query = cereus.compile(TWO_SUMMED, schema=strategies.SCHEMA)
     with pytest.raises(DataError, match="a sum of integers does not fit 64 bits"):
         query.run(outdone_sums(6, LARGE + 6))
+
+
+def test_a_sum_beyond_64_bits_ends_a_recognizer() -> None:
+    """It has read some of the events: what goes on from there would lose matches."""
+    query, table = cereus.compile(TWO_SUMMED, schema=strategies.SCHEMA), outdone_sums(6, LARGE + 6)
+    recognizer = query.recognizer()
+    with pytest.raises(DataError, match="a sum of integers does not fit 64 bits"):
+        recognizer.push(table)
+    for each in (recognizer, query.restore(recognizer.snapshot())):
+        with pytest.raises(CereusError, match="this recognizer is finished"):
+            each.push(table)
 
 
 def test_a_snapshot_says_whether_a_smaller_sum_was_left_out() -> None:

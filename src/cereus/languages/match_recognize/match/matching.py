@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.memory import empty
-from cereus.errors import DataError
+from cereus.errors import found_while_matching
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowLetters
@@ -189,12 +189,12 @@ def joined(chunks: Iterable[RowMatches]) -> RowMatches:
 
 def refuse_skip(result: int, variable: str | None) -> None:
     if result == codes.NOT_MAPPED:
-        raise DataError(
+        raise found_while_matching(
             f"AFTER MATCH SKIP TO {variable}: no row of a match is mapped to {variable}",
             hint="skip to a variable that every match has",
         )
     if result == codes.FIRST_ROW:
-        raise DataError(
+        raise found_while_matching(
             f"AFTER MATCH SKIP TO {variable}: that is the first row of a match, "
             "and the search would not go on",
             hint="use SKIP TO NEXT ROW",

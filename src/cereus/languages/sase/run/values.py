@@ -16,7 +16,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import python_values
 from cereus.engine.results.aggregates import Ints, cut, without_nulls
 from cereus.engine.results.values import MatchValues, NewColumn, VariableEvents, lists
-from cereus.errors import DataError
+from cereus.errors import found_while_matching
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 
@@ -120,7 +120,7 @@ class Values(MatchValues):
         try:
             return pa.array(combined, kind)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise DataError(
+            raise found_while_matching(
                 f"{node.function} gives values that are not of the type {kind}: {error}",
                 hint="an aggregate of your own has the type of the attribute that it combines",
             ) from None
