@@ -12,6 +12,8 @@ MOST_DIGITS = 18
 """Decimals of at most so many digits are counted in 64 bits."""
 DIGITS_OF_WORDS, WORDS = 38, 3
 """Decimals of at most so many digits are three words."""
+UNCOUNTED = 1000
+"""More digits than any decimal has."""
 FEW_DIGITS = 12
 """The sum of a million of such decimals is counted in 64 bits."""
 INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}

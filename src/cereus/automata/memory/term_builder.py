@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, reduce
-from math import inf
 from typing import NamedTuple, Self, TypeGuard
 
 import pyarrow as pa
@@ -20,6 +19,7 @@ from cereus.automata.memory.decimals import (
     EXACT_DIGITS,
     FEW_DIGITS,
     MOST_DIGITS,
+    UNCOUNTED,
     WORDS,
     digits,
     is_exact,
@@ -246,13 +246,13 @@ class TermBuilder:
         left, right = ((self._number if doubles else self._typed)(side, read) for side in sides)
         return _compare(op, left, right)
 
-    def _scale_and_digits(self, sides: Sequence[Expression]) -> tuple[float, float]:
+    def _scale_and_digits(self, sides: Sequence[Expression]) -> tuple[int, int]:
         """The digits behind the point that both sides of a comparison of decimals need, and the
-        most digits that they have then; infinitely many if it compares anything else."""
+        most digits that they have then; UNCOUNTED if it compares anything else."""
         types = [self._counted_type(side) for side in sides if not _is_whole(side)]
         known = [type_ for type_ in types if type_ is not None and is_exact(type_)]
         if len(known) < len(types) or not any(map(pa.types.is_decimal, known)):
-            return inf, inf
+            return 0, UNCOUNTED
         scale, most = scale_and_digits(known)
         lengths = [len(str(side.value)) + scale for side in sides if _is_whole(side)]
         return scale, max(most, *lengths, 0)
@@ -310,14 +310,10 @@ class TermBuilder:
         if isinstance(side, ex.Literal):
             units = side.value * 10**scale
             return constant(units if word is None else words_of(units)[word])
+        (name,), value, how = variables(side), without_variable(side), None
         if isinstance(side, ex.Aggregate):
             value, how = ex.Attribute(side.attribute or ()), _kept_as(side.function, Kind.INTEGER)
-            reading = ValueRead(side.variable, value, Kind.DECIMAL, how, scale=scale, word=word)
-        else:
-            (name,) = variables(side)
-            value = without_variable(side)
-            reading = ValueRead(name, value, Kind.DECIMAL, scale=scale, word=word)
-        return read(reading)
+        return read(ValueRead(name, value, Kind.DECIMAL, how, scale=scale, word=word))
 
     def _is_reading(self, node: Expression) -> bool:
         """Whether a batch has the values of a node as a column. The kernel computes with times
