@@ -24,6 +24,7 @@ import pyarrow as pa
 
 import cereus
 from bench.data import stocks
+from bench.kinds.columns import COLUMNS, columns
 from bench.kinds.combinations import COMBINATIONS
 from bench.kinds.crossings import CROSSINGS
 from bench.kinds.queries import CASES, Case
@@ -55,7 +56,7 @@ def twelve_types(events: pa.Table) -> pa.Table:
 
 def tables() -> dict[str, pa.Table]:
     events, _ = stocks()
-    return {"stocks": events, "types": twelve_types(events)}
+    return {"stocks": events, "types": twelve_types(events), "columns": columns(events)}
 
 
 def reason(query: cereus.Query) -> str:
@@ -145,7 +146,7 @@ def is_slow(outcome: Outcome, events: int) -> bool:
 
 def main(*words: str) -> None:
     table, which = stocks()
-    every = (*CASES, *COMBINATIONS, *CROSSINGS)
+    every = (*CASES, *COMBINATIONS, *CROSSINGS, *COLUMNS)
     cases = tuple(c for c in every if not words or any(word in c.name for word in words))
     used = f"{THREADS} threads" if THREADS > 1 else "one core"
     print(f"{len(cases)} kinds of queries over {table.num_rows:,} of {which}, {used}\n")

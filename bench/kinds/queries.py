@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """A query; `reads` says which stream: the stock events, or `types`, twelve types of event."""
+    """A query; `reads` says which stream: the stock events, `types`, twelve types of event, or
+    `columns`, with decimals, times and strings."""
 
     name: str
     text: str

@@ -125,7 +125,8 @@ CASES = [
     ),
     Case(
         "values that are times",
-        "SELECT * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) PARTITION BY k",
+        "SELECT * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) AND percentile(a.x, 0) < 5 "
+        "PARTITION BY k",
         "Runner by values",
         kind=pa.timestamp("ns"),
     ),

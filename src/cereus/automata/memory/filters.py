@@ -187,7 +187,8 @@ class TermFilter(Automaton):
     The condition is a term with a hole for each of `values`. Values of earlier events are in slots,
     those of the event at hand in columns. If later events are compared with a variable that has
     several events in its scope, its extremes are kept, or every value; a variable that is only
-    totalled may have any number.
+    totalled may have any number. For `b.x > avg(b.x)`, the extremes and the totals of one variable
+    are kept.
 
     Without totals, the condition is checked when the last of its variables is marked, so that
     hopeless runs die early. With totals it is decided where the body accepts: a run may go on when
@@ -266,7 +267,7 @@ class TermFilter(Automaton):
         """The moves where the body accepts: the condition decides whether this automaton
         accepts."""
         target = move.target
-        single = {value.variable for value in self.values if value.how == "set"}
+        single = {value.variable for value in self.values if value.how in ("set", *EXTREMES)}
         if not self.body.accepts(target):
             yield move._replace(target=(target, after, False))
         elif not single <= after:

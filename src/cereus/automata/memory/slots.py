@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from cereus.automata.memory.decimals import MOST_DIGITS, is_exact, scale_and_digits
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.term_builder import ValueRead, kept_kind
 from cereus.expr.check import check, value_kind
@@ -33,8 +34,8 @@ class Column(NamedTuple):
     """Values of events that are compared with values of other events. `kind` says how they become
     integers: `int`, `string` (codes), `instant` (microseconds), `instant ns` (nanoseconds), `float`
     (bits in an order that integers have too; NaN is NULL), `double` (bits as they are), `decimal 2`
-    (hundredths), `text 2` (codes of texts with two places), or `watched 0` (the answers of the
-    first watched part)."""
+    (hundredths), `word0 2` to `word2 2` (one of three words of them, `decimals.words_of`), `text 2`
+    (codes of texts with two places), or `watched 0` (the answers of the first watched part)."""
 
     expression: Expression
     kind: str
@@ -68,7 +69,10 @@ class Columns:
         """The column of what a term reads; -1 for counting events, which needs none."""
         if reading.total == "tally":
             return -1
-        kind = NANOSECONDS if reading.fine else ENCODINGS[reading.kind]
+        kind = NANOSECONDS if reading.fine else ENCODINGS.get(reading.kind, "")
+        if reading.scale is not None:
+            word = "decimal" if reading.word is None else f"word{reading.word}"
+            kind = f"{word} {reading.scale}"
         return self.number(Column(reading.expression, kind))
 
 
@@ -94,38 +98,18 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
     raise CannotUseSlots("its values are not kept as numbers")
 
 
-INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
-"""The most decimal digits of integers, by their bits."""
-
-
 def _decimals(parts: list[Expression], op: str, schema: pa.Schema) -> str:
     """How columns of decimals and integers are compared exactly: as integers in units of the finest
     scale where 18 digits are enough; else, for equality, as texts of that scale."""
     types = [type_at(schema, part.path) for part in parts if isinstance(part, Attribute)]
-    if len(types) < len(parts) or not all(map(_is_exact, types)):
+    if len(types) < len(parts) or not all(map(is_exact, types)):
         return "float"
-    scale = max(max(_scale(type_), 0) for type_ in types)
-    digits = max(_digits(type_) + scale for type_ in types)
-    if digits <= 18:
+    scale, digits = scale_and_digits(types)
+    if digits <= MOST_DIGITS:
         return f"decimal {scale}"
     if digits > 76 or op not in ("=", "!="):
-        raise CannotUseSlots("its decimals have more than 18 digits")
+        raise CannotUseSlots(f"its decimals have more than {MOST_DIGITS} digits")
     return f"text {scale}"
-
-
-def _is_exact(type_: pa.DataType | None) -> bool:
-    return type_ is not None and bool(pa.types.is_decimal(type_) or pa.types.is_integer(type_))
-
-
-def _scale(type_: pa.DataType) -> int:
-    return type_.scale if pa.types.is_decimal(type_) else 0
-
-
-def _digits(type_: pa.DataType) -> int:
-    """The digits before the point."""
-    if pa.types.is_decimal(type_):
-        return int(type_.precision - type_.scale)
-    return INTEGER_DIGITS[type_.bit_width]
 
 
 def _are_integers(part: Expression, schema: pa.Schema) -> bool:

@@ -10,10 +10,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, reduce
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeGuard
 
 import pyarrow as pa
 
+from cereus.automata.memory.decimals import (
+    DIGITS_OF_WORDS,
+    EXACT_DIGITS,
+    FEW_DIGITS,
+    MOST_DIGITS,
+    UNCOUNTED,
+    WORDS,
+    digits,
+    is_exact,
+    scale_and_digits,
+    words_of,
+)
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.terms import MOST_OPERANDS, LookedUp, Term, constant
 from cereus.automata.memory.totals import BASE, DEVIATIONS, SQUARES
@@ -31,6 +43,16 @@ MICROSECOND = timedelta(microseconds=1)
 ONE = ex.Literal(1.0)
 COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
+TIMES = (Kind.TIMESTAMP, Kind.INTERVAL)
+AGGREGATED = {
+    "first": frozenset({Kind.STRING, Kind.BOOLEAN, *TIMES}),
+    "last": frozenset({Kind.STRING, Kind.BOOLEAN, *TIMES}),
+    "min": frozenset({Kind.BOOLEAN, *TIMES}),
+    "max": frozenset({Kind.BOOLEAN, *TIMES}),
+}
+"""The kinds of values, beside those computed with, that slots have these aggregates of."""
+COUNTED = ("sum", "min", "max", "first", "last")
+"""The aggregates of decimals that are decimals."""
 LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
 OPERANDS = frozenset({Kind.STRING, *LOOKED_UP})
 """The kinds of the values and operands of functions that are computed outside of the kernel and
@@ -53,6 +75,10 @@ class ValueRead(NamedTuple):
     total: str | None = None
     fine: bool = False
     """A time in nanoseconds."""
+    scale: int | None = None
+    """How many digits decimals have behind the point: they are counted in units of the last."""
+    word: int | None = None
+    """Which word of the units (`decimals.words_of`); None if they fit 64 bits."""
 
 
 class TimeCount(int):
@@ -131,12 +157,14 @@ class TermBuilder:
         leaves: dict[TypedTerm, int] = {}
 
         def with_holes(part: Expression) -> Expression:
-            if not self._is_reading(part):
+            if not self._is_reading(part) and not isinstance(part, ex.Aggregate):
                 return ex.rebuild(part, with_holes)
+            if self._has_decimals(part):
+                raise CannotUseSlots("its function takes decimals")
             leaf = self._computed(part, read)
             return ex.Attribute((str(leaves.setdefault(leaf, len(leaves))),))
 
-        if self._is_reading(node) or ex.has_aggregates(node):
+        if self._is_reading(node) or isinstance(node, ex.Aggregate):
             return None
         kind = value_kind(node, self.schema)
         try:
@@ -156,6 +184,7 @@ class TermBuilder:
         if isinstance(node, ex.Literal):
             return self._literal(node)
         if self._is_reading(node):
+            node = self._as_double(node)
             kind = kept_kind(node, self.schema, fine=self.fine)
             fine = self.fine and kind is Kind.TIMESTAMP
             (name,) = variables(node)
@@ -168,7 +197,7 @@ class TermBuilder:
             case ex.Arithmetic(op, left, right):
                 return self._arithmetic(op, self._number(left, read), self._number(right, read))
             case ex.Comparison(op, left, right):
-                return _compare(op, self._typed(left, read), self._typed(right, read))
+                return self._comparison(op, (left, right), read)
             case ex.And(operands):
                 return self._logic("and", operands, read)
             case ex.Or(operands):
@@ -176,7 +205,7 @@ class TermBuilder:
             case ex.Not(operand):
                 return TypedTerm(Term("not", (self._truth(operand, read),)), Kind.BOOLEAN)
             case ex.IsNull(operand):
-                return TypedTerm(Term("is null", (self._typed(operand, read).term,)), Kind.BOOLEAN)
+                return TypedTerm(Term("is null", (self._number(operand, read).term,)), Kind.BOOLEAN)
             case ex.Between(operand, low, high):
                 bounds = [("<=", high), (">=", low)]
                 return self._logic(
@@ -198,9 +227,93 @@ class TermBuilder:
 
     def _number(self, node: Expression, read: Read) -> TypedTerm:
         """A number to compute with: decimals are compared exactly, but computed with as doubles."""
-        if self._is_reading(node) and value_kind(node, self.schema) is Kind.DECIMAL:
-            return self._typed(ex.Arithmetic("*", node, ONE), read)
-        return self._typed(node, read)
+        if value_kind(node, self.schema) is not Kind.DECIMAL:
+            return self._typed(node, read)
+        if isinstance(node, ex.Aggregate):
+            return self._aggregate(node, read, exact=False)
+        return self._typed(_doubled(node) if self._is_reading(node) else node, read)
+
+    # ------------------------------------------------------------ comparisons
+
+    def _comparison(self, op: str, sides: tuple[Expression, Expression], read: Read) -> TypedTerm:
+        """A comparison. Decimals are compared exactly, and with doubles as doubles."""
+        scale, most = self._scale_and_digits(sides)
+        if most <= MOST_DIGITS:
+            return TypedTerm(self._in_units(op, sides, scale, read), Kind.BOOLEAN)
+        if most <= DIGITS_OF_WORDS and all(map(_has_words, sides)):
+            return TypedTerm(self._in_words(op, sides, scale, read), Kind.BOOLEAN)
+        doubles = Kind.FLOAT in [value_kind(side, self.schema) for side in sides]
+        left, right = ((self._number if doubles else self._typed)(side, read) for side in sides)
+        return _compare(op, left, right)
+
+    def _scale_and_digits(self, sides: Sequence[Expression]) -> tuple[int, int]:
+        """The digits behind the point that both sides of a comparison of decimals need, and the
+        most digits that they have then; UNCOUNTED if it compares anything else."""
+        types = [self._counted_type(side) for side in sides if not _is_whole(side)]
+        known = [type_ for type_ in types if type_ is not None and is_exact(type_)]
+        if len(known) < len(types) or not any(map(pa.types.is_decimal, known)):
+            return 0, UNCOUNTED
+        scale, most = scale_and_digits(known)
+        lengths = [len(str(side.value)) + scale for side in sides if _is_whole(side)]
+        return scale, max(most, *lengths, 0)
+
+    def _counted_type(self, side: Expression) -> pa.DataType | None:
+        """The type of the column whose values, or an aggregate of them, are one side."""
+        if isinstance(side, ex.Attribute):
+            return type_at(self.schema, side.path)
+        if isinstance(side, ex.Aggregate) and side.attribute and side.function in COUNTED:
+            return type_at(self.schema, side.attribute)
+        return None
+
+    def _in_units(self, op: str, sides: Sequence[Expression], scale: int, read: Read) -> Term:
+        """A comparison of decimals as integers, in units of the last digit. Sums that do not fit 64
+        bits are compared as doubles."""
+        terms: list[Term] = []
+        rough: list[Term] = []
+        fits: list[Term] = []
+        for side in sides:
+            if isinstance(side, ex.Aggregate) and side.function == "sum":
+                parts = self._sum_and_carry(side, read, scale)
+                terms.append(Term("join int", parts))
+                rough.append(_joined(parts))
+                if scale_and_digits([self._counted_type(side)])[1] > FEW_DIGITS:
+                    fits.append(Term("known", (terms[-1],)))
+            else:
+                terms.append(self._one_in_units(side, scale, read))
+                rough.append(Term("to float", (terms[-1],)))
+        exact = Term(f"{op} int", tuple(terms))
+        if not fits:
+            return exact
+        both = reduce(lambda a, b: Term("and", (a, b)), fits)
+        return Term("if", (both, exact, Term(f"{op} float", tuple(rough))))
+
+    def _in_words(
+        self, op: str, sides: tuple[Expression, Expression], scale: int, read: Read
+    ) -> Term:
+        """A comparison of decimals with many digits, from the highest of three words on."""
+        left, right = (
+            [self._one_in_units(side, scale, read, word) for word in range(WORDS)] for side in sides
+        )
+        pairs = list(zip(left, right, strict=True))
+        if op in ("=", "!="):
+            join = "and" if op == "=" else "or"
+            return reduce(lambda a, b: Term(join, (a, b)), (Term(f"{op} int", p) for p in pairs))
+        term = Term(f"{op} int", pairs.pop())
+        for pair in reversed(pairs):
+            same = Term("and", (Term("= int", pair), term))
+            term = Term("or", (Term(f"{op[0]} int", pair), same))
+        return term
+
+    def _one_in_units(
+        self, side: Expression, scale: int, read: Read, word: int | None = None
+    ) -> Term:
+        if isinstance(side, ex.Literal):
+            units = side.value * 10**scale
+            return constant(units if word is None else words_of(units)[word])
+        (name,), value, how = variables(side), without_variable(side), None
+        if isinstance(side, ex.Aggregate):
+            value, how = ex.Attribute(side.attribute or ()), _kept_as(side.function, Kind.INTEGER)
+        return read(ValueRead(name, value, Kind.DECIMAL, how, scale=scale, word=word))
 
     def _is_reading(self, node: Expression) -> bool:
         """Whether a batch has the values of a node as a column. The kernel computes with times
@@ -208,6 +321,22 @@ class TermBuilder:
         if len(variables(node)) != 1 or ex.has_aggregates(node):
             return False
         return not isinstance(node, ex.Arithmetic) or not self._has_times(node)
+
+    def _has_decimals(self, node: Expression) -> bool:
+        return any(_is_decimal(type_at(self.schema, path)) for path in ex.attributes(node))
+
+    def _as_double(self, node: Expression, *, exact: bool = True) -> Expression:
+        """A value of one event, as a double if it is a decimal; `exact`: only if it is compared as
+        the decimal is."""
+        if value_kind(node, self.schema) is not Kind.DECIMAL:
+            return node
+        most = max(map(digits, filter(_is_decimal, self._types(node))), default=0)
+        if exact and most > EXACT_DIGITS:
+            raise CannotUseSlots(f"its decimals have more than {EXACT_DIGITS} digits")
+        return _doubled(node)
+
+    def _types(self, node: Expression) -> list[pa.DataType | None]:
+        return [type_at(self.schema, path) for path in ex.attributes(node)]
 
     def _has_times(self, node: Expression) -> bool:
         if isinstance(node, ex.Arithmetic):
@@ -300,9 +429,9 @@ class TermBuilder:
             return TypedTerm(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
-    def _aggregate(self, node: ex.Aggregate, read: Read) -> TypedTerm:
+    def _aggregate(self, node: ex.Aggregate, read: Read, *, exact: bool = True) -> TypedTerm:
         """The term of an aggregate. `avg` is a sum over a count; everything else is one total,
-        except sums of integers."""
+        except sums of integers. Decimals are doubles; `exact`: which are compared as they are."""
         if node.attribute is None:
             return TypedTerm(
                 read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
@@ -311,10 +440,16 @@ class TermBuilder:
             return self._deviation(node, read)
         if node.function in EVERY_VALUE:
             raise CannotUseSlots(f"{node.function} needs every value")
-        value = ex.Attribute(node.attribute)
-        kind = kept_kind(value, self.schema)
+        value: Expression = ex.Attribute(node.attribute)
+        if node.function in ("sum", "avg") and self._has_decimals(value):
+            return self._decimal_sum(node, read)
+        value = self._as_double(value, exact=exact and node.function != "count")
+        kind = kept_kind(value, self.schema, fine=self.fine)
         if node.function == "count":
             return TypedTerm(read(ValueRead(node.variable, value, kind, "count")), Kind.INTEGER)
+        if kind in AGGREGATED.get(node.function, ()):
+            how, fine = _kept_as(node.function, Kind.INTEGER), self.fine and kind is Kind.TIMESTAMP
+            return TypedTerm(read(ValueRead(node.variable, value, kind, how, fine)), kind)
         if kind not in COMPUTED:
             raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
         if node.function == "avg":
@@ -323,27 +458,22 @@ class TermBuilder:
             return self._arithmetic("/", total, count)
         if node.function == "sum" and self._is_wide(value):
             return TypedTerm(Term("join int", self._sum_and_carry(node, read)), kind)
-        if node.function in ("first", "last"):
-            return TypedTerm(read(ValueRead(node.variable, value, kind, node.function)), kind)
-        ranked = _without_nan(value) if kind == Kind.FLOAT and node.function != "sum" else value
-        return TypedTerm(
-            read(ValueRead(node.variable, ranked, kind, f"{node.function} {kind}")), kind
-        )
+        ranked = kind == Kind.FLOAT and node.function in ("min", "max")
+        value, how = _without_nan(value) if ranked else value, _kept_as(node.function, kind)
+        return TypedTerm(read(ValueRead(node.variable, value, kind, how)), kind)
 
     def _real_sum(self, node: ex.Aggregate, kind: Kind, read: Read) -> TypedTerm:
         """A sum that will be divided, so it need not fit 64 bits."""
         value = ex.Attribute(node.attribute or ())
         if not self._is_wide(value):
             return TypedTerm(read(ValueRead(node.variable, value, kind, f"sum {kind}")), kind)
-        low, carry = (TypedTerm(each, kind) for each in self._sum_and_carry(node, read))
-        unit = TypedTerm(constant(float(2**32)), Kind.FLOAT)
-        return self._arithmetic("+", low, self._arithmetic("*", carry, unit))
+        return TypedTerm(_joined(self._sum_and_carry(node, read)), Kind.FLOAT)
 
     def _deviation(self, node: ex.Aggregate, read: Read) -> TypedTerm:
         """The deviation of a sample: from n distances d, the root of (n Σd² - (Σd)²) / n(n - 1).
         For n < 2 that is a division by zero, so NULL."""
         value: Expression = ex.Attribute(node.attribute or ())
-        if kept_kind(number := ex.Arithmetic("*", value, ONE), self.schema) is not Kind.FLOAT:
+        if kept_kind(number := _doubled(value), self.schema) is not Kind.FLOAT:
             raise CannotUseSlots("its values are not kept as numbers")
 
         def total(how: str, kind: Kind = Kind.FLOAT) -> TypedTerm:
@@ -359,14 +489,31 @@ class TermBuilder:
         variance = self._arithmetic("/", TypedTerm(above, Kind.FLOAT), pairs)
         return TypedTerm(Term("sqrt", (variance.term,)), Kind.FLOAT)
 
-    def _is_wide(self, value: ex.Attribute) -> bool:
-        """Whether a sum of few values may not fit 64 bits."""
-        return bool(type_at(self.schema, value.path) == pa.int64())
+    def _decimal_sum(self, node: ex.Aggregate, read: Read) -> TypedTerm:
+        """A sum or a mean of decimals: units of the last digit are added up exactly, and divided
+        once."""
+        (type_,) = self._types(value := ex.Attribute(node.attribute or ()))
+        scale, most = scale_and_digits([type_]) if is_exact(type_) else (0, MOST_DIGITS + 1)
+        if most > MOST_DIGITS:
+            raise CannotUseSlots(f"its decimals have more than {MOST_DIGITS} digits")
+        digits = TypedTerm(_joined(self._sum_and_carry(node, read, scale)), Kind.FLOAT)
+        units = TypedTerm(constant(10.0**scale), Kind.FLOAT)
+        if node.function == "avg":
+            count = read(ValueRead(node.variable, value, Kind.DECIMAL, "count", scale=scale))
+            units = self._arithmetic("*", units, TypedTerm(count, Kind.INTEGER))
+        return self._arithmetic("/", digits, units)
 
-    def _sum_and_carry(self, node: ex.Aggregate, read: Read) -> tuple[Term, Term]:
+    def _is_wide(self, value: Expression) -> bool:
+        """Whether a sum of few values may not fit 64 bits."""
+        return self._types(value) == [pa.int64()]
+
+    def _sum_and_carry(
+        self, node: ex.Aggregate, read: Read, scale: int | None = None
+    ) -> tuple[Term, Term]:
         value = ex.Attribute(node.attribute or ())
-        low = read(ValueRead(node.variable, value, Kind.INTEGER, "sum int"))
-        return low, read(ValueRead(node.variable, value, Kind.INTEGER, "carry int"))
+        kind = Kind.INTEGER if scale is None else Kind.DECIMAL
+        low = read(ValueRead(node.variable, value, kind, "sum int", scale=scale))
+        return low, read(ValueRead(node.variable, value, kind, "carry int", scale=scale))
 
 
 def _units(digits: list[TypedTerm]) -> Term:
@@ -376,6 +523,35 @@ def _units(digits: list[TypedTerm]) -> Term:
     count = digits[0].term.operands[0] if digits else 0
     scale = float(f"1e{min(abs(count), 300)}")
     return constant(scale if count >= 0 else -scale)
+
+
+def _is_decimal(type_: pa.DataType | None) -> bool:
+    return type_ is not None and kind_of(type_) is Kind.DECIMAL
+
+
+def _is_whole(node: Expression) -> TypeGuard[ex.Literal]:
+    return isinstance(node, ex.Literal) and type(node.value) is int
+
+
+def _has_words(side: Expression) -> bool:
+    """Whether a side of a comparison is a value of one event."""
+    return not isinstance(side, ex.Aggregate) or side.function in ("first", "last")
+
+
+def _doubled(node: Expression) -> Expression:
+    """A number as a double."""
+    return ex.Arithmetic("*", node, ONE)
+
+
+def _kept_as(function: str, kind: Kind) -> str:
+    """How a slot keeps an aggregate of values of this kind (`totals`)."""
+    return function if function in ("first", "last") else f"{function} {kind}"
+
+
+def _joined(parts: tuple[Term, Term]) -> Term:
+    """A sum of integers and its carry as a double."""
+    low, carry = (Term("to float", (part,)) for part in parts)
+    return Term("add float", (low, Term("multiply float", (carry, constant(2.0**32)))))
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:

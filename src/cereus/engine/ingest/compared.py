@@ -80,6 +80,8 @@ class ComparedColumns:
             integers = self._codes(_at_scale(values, int(scale)).cast(pa.string()))
         elif kind == "decimal":
             integers = _unscaled(_at_scale(values, int(scale)))
+        elif kind.startswith("word"):
+            integers = _words(_at_scale(values, int(scale)))[int(kind[-1])]
         elif column.kind == "float":
             plain = _filled(_floats(values), np.nan)
             integers = empty(len(plain), np.int64)
@@ -168,6 +170,13 @@ def _unscaled(values: pa.Array) -> Ints:
     """Decimals in units of their scale: the lowest word of four, which holds 18 digits."""
     words = np.frombuffer(values.buffers()[1], np.int64)
     return words[4 * values.offset :: 4][: len(values)].copy()
+
+
+def _words(values: pa.Array) -> tuple[Ints, Ints, Ints]:
+    """Decimals of up to 38 digits in units of their scale, as three words (`decimals.words_of`)."""
+    words = np.frombuffer(values.buffers()[1], np.int64)[4 * values.offset :][: 4 * len(values)]
+    low, high = words[::4].copy().view(np.uint64), words[1::4].copy()
+    return high, (low >> np.uint64(1)).view(np.int64), (low & np.uint64(1)).view(np.int64)
 
 
 def _is_plain(kind: pa.DataType) -> bool:

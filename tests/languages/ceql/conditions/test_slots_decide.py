@@ -48,6 +48,14 @@ PAST = (
     "(A AS a ; (B AS b)? ; A AS c) WITHOUT (B AS n FILTER n.x = b.x OR n.w < c.w)",
     "((A ; B AS b) WITHOUT (B AS n FILTER n.x > b.x))+",
 )
+OWN_TOTALS = (
+    "A:+ AS a ; B AS b FILTER a.x >= avg(a.x)",
+    "A+ AS a ; B AS b FILTER a.x + 1 > 0.5 * sum(a.x) AND b.w < 2",
+    "A:+ AS a ; B AS b FILTER abs(a.x - avg(a.x)) < 1.5 * stddev(a.x)",
+    "(A:+ AS a FILTER a.w <= first(a.w)) ; B+ AS b FILTER b.x < sum(a.x)",
+    "A? ; (A:+ AS a)? ; B AS b FILTER a.x < b.x + count(a)",
+    "A+ AS a ; B+ AS b FILTER a.x - b.x < max(b.w)",
+)
 DEVIATIONS = (
     "A:+ AS a ; B AS b FILTER stddev(a.x) > 1",
     "A+ AS a ; B AS b FILTER stddev(a.x) = 1 OR stddev(a.w) = 0",
@@ -64,7 +72,7 @@ ORDERS = (
 CLAUSES = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "PARTITION BY x WITHIN 4 seconds")
 
 
-@pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST, *DEVIATIONS])
+@pytest.mark.parametrize("pattern", [*EXTREMES, *SETS, *LOOKED_UP, *PAST, *DEVIATIONS, *OWN_TOTALS])
 def test_registers_give_what_the_definition_gives(pattern: str) -> None:
     for seed in range(volume(6, 18)):
         draw = Random(seed)

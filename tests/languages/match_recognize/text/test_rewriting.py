@@ -49,3 +49,24 @@ def test_with_and_without_cases_the_rows_are_the_same(
         found.append(cereus.compile(text, dialect="match_recognize").run(ROWS).table.to_pylist())
     assert found[0] == found[1]
     assert len(found[0]) > 0
+
+
+ONLY = (("a b+ z", True), ("(a | y a) b z", True), ("a y a b z", False), ("(a b)+ z", False),
+        ("a+ b z", False), ("(a b?){1} z", True), ("PERMUTE(a, b) z", True),
+        ("PERMUTE(a, b, a) z", False))  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "same"), ONLY)
+def test_the_first_row_of_a_variable_with_one_row_is_the_last(pattern: str, same: bool) -> None:
+    """So that a wait reads a value that never changes."""
+    conditions, found = [], []
+    for read in ("a.x", "FIRST(a.x)"):
+        text = (
+            "MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n, MATCH_NUMBER() AS m "
+            "AFTER MATCH SKIP TO NEXT ROW "
+            f"PATTERN ({pattern}) DEFINE a AS x < 4, b AS x > PREV(x) OR x = 0, z AS x > {read})"
+        )
+        conditions.append([part.leaves for part in parts(bound(parse(text), ROWS.schema), "Z")])
+        found.append(cereus.compile(text, dialect="match_recognize").run(ROWS).table.to_pylist())
+    assert (conditions[0] == conditions[1]) == same
+    assert not same or found[0] == found[1]

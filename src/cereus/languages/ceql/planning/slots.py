@@ -38,10 +38,12 @@ from cereus.automata.memory.totals import EVERY
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
+    Aggregate,
     Attribute,
     Comparison,
     Expression,
     has_aggregates,
+    rebuild,
     variables,
     without_variable,
 )
@@ -54,7 +56,7 @@ from cereus.languages.ceql.planning.facts import ends_marked
 from cereus.languages.ceql.predicates import conditions_of
 from cereus.languages.ceql.print import absence_text
 
-ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
+ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.TIMESTAMP, Kind.INTERVAL})
 """The kinds of values whose least and greatest can be kept."""
 
 
@@ -105,7 +107,8 @@ class FormulaSlots:
             others = variables(condition) - {reading.variable}
             needed = totals or _followed(reading.variable, others, order)
             column = self.columns.read(reading)
-            many = needed and not totals and order.may_follow(reading.variable, reading.variable)
+            repeats = order.may_follow(reading.variable, reading.variable)
+            many = needed and repeats and reading.total is None
             kept = _of_many(reading, read, condition) if many else (reading.total or "set",)
             leaves.append([leaf(len(values) + place) for place in range(len(kept))])
             values += [Value(reading.variable, column, how, needed) for how in kept]
@@ -282,10 +285,11 @@ def _many_events(condition: Expression, order: LeafOrder) -> str | None:
     for name in sorted(_read_variables(condition)):
         others = variables(condition) - {name}
         many = order.may_follow(name, name) and (totals or _followed(name, others, order))
-        if many and totals:
+        if not many or is_interval(_without_totals(condition), name):
+            continue
+        if totals:
             return f"it has to remember every event of {name}"
-        if many and not is_interval(condition, name):
-            sets.append(name)
+        sets.append(name)
     if len(sets) > 1 and len(variables(condition)) > 2:
         return _both_sets(sets)
     if any(">" in name for name in variables(condition)):
@@ -302,14 +306,22 @@ def _of_many(
 ) -> tuple[str, ...]:
     """The values that are kept of a variable with several events: their extremes, if these decide,
     or the set of their values."""
-    if sum(each.variable == reading.variable for each in read) > 1:
+    if sum(each.variable == reading.variable and each.total is None for each in read) > 1:
         raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
-    if not is_interval(condition, reading.variable):
+    if not is_interval(_without_totals(condition), reading.variable):
         return (EVERY,)
     if reading.kind not in ORDERED:
         raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
     kind = Kind.FLOAT if reading.kind is Kind.FLOAT else Kind.INTEGER
     return f"least {kind}", f"greatest {kind}"
+
+
+def _without_totals(condition: Expression) -> Expression:
+    """The condition with each aggregate as another variable: all events are compared with the same
+    value of it."""
+    if isinstance(condition, Aggregate):
+        return Attribute((condition.function,), f"{condition.function}({condition.variable})")
+    return rebuild(condition, _without_totals)
 
 
 def _followed(name: str, others: frozenset[str], order: LeafOrder) -> bool:

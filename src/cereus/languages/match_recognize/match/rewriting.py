@@ -3,13 +3,14 @@ kernel knows.
 
 `cardinality(array_agg(a.x))` is a count, `array_agg(a.x)[2]` the second row of a, the greatest
 `CLASSIFIER()` the last of the names that rows have been mapped to, and a sum of `MATCH_NUMBER()` is
-that number times a count. A condition that is not rewritten stays as it is, and is searched in
-Python.
+that number times a count. Of a variable that has at most one row, `FIRST(a.x)` is `a.x`. A
+condition that is not rewritten stays as it is, and is searched in Python.
 """
 
 from __future__ import annotations
 
-from math import prod
+from dataclasses import replace
+from math import inf, prod
 
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree, values
@@ -42,6 +43,19 @@ def is_distinct(leaf: Leaf) -> bool:
     return [then.function for then in leaf.then] == ["array_distinct", "cardinality"]
 
 
+def _most_rows(pattern: tree.Pattern, names: frozenset[str]) -> float:
+    """The most rows that a pattern maps to these variables."""
+    match pattern:
+        case tree.Variable(name):
+            return name in names
+        case tree.Quantified(part, _, high):
+            rows = _most_rows(part, names)
+            return rows and rows * (inf if high is None else high)
+        case tree.Alternation(parts):
+            return max(_most_rows(part, names) for part in parts)
+    return sum(_most_rows(part, names) for part in pattern.children())
+
+
 class _Rewriting:
     """Rewrites the condition of a variable, whose rows include the one at hand."""
 
@@ -72,6 +86,8 @@ class _Rewriting:
 
     def computed(self, leaf: Leaf) -> ex.Expression | None:
         """A leaf expressed by others; None if it stays as it is."""
+        if isinstance(leaf, values.At):
+            return self.placed(replace(leaf, place=self.of_only_row(leaf.place)))
         if not isinstance(leaf, values.Over) or leaf.argument is None:
             return None
         if leaf.function == "array_agg" and len(leaf.then) == 1:
@@ -79,6 +95,13 @@ class _Rewriting:
         if leaf.argument == ex.Attribute((NUMBER,)) and not leaf.then:
             return self.of_number(leaf)
         return None
+
+    def of_only_row(self, place: values.Place) -> values.Place:
+        """The last row of a variable for the first one, if there is no other."""
+        only = place.first and not place.offset and place.variable is not None
+        if not only or _most_rows(self.clause.pattern, self.clause.members(place.variable)) > 1:
+            return place
+        return replace(place, first=False)
 
     def taken(
         self, leaf: values.Over, argument: ex.Expression, then: values.Then
