@@ -286,8 +286,10 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
         more = len(outcome.first) < counts.rows
         title = f"{len(outcome.first)} of the {many}" if more else f"all {many}"
         title = title if name is None else f"{name}: {title}"
-        columns = main_columns(query, outcome.columns)
-        print_table(matches_table(outcome.first, columns, title, one))
+        first = main_columns(query, outcome.columns)
+        needed = {*first, *mentioned(query.text, outcome.columns)}
+        columns = columns_to_show(outcome.columns, first)
+        print_table(matches_table(outcome.first, columns, title, one, needed))
     where = f" written to {target}" if target is not None else ""
     console = err if target is not None and target.standard_output else out
     console.print(
@@ -300,7 +302,6 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
 
 
 def main_columns(query: Query, names: list[str]) -> list[str]:
-    """Time, type and keys, then the columns that the text of the query names, then the rest."""
+    """Time, type and keys."""
     first = [query.stream.time, query.stream.type, *(path[0] for path in query.keys)]
-    every = (*first, *mentioned(query.text, names))
-    return columns_to_show(names, [name for name in every if name is not None])
+    return [name for name in first if name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -86,19 +86,27 @@ def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
 
 
 def matches_table(
-    matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str = "match"
+    matches: Sequence[ShownMatch],
+    columns: Sequence[str],
+    title: str,
+    one: str = "match",
+    needed: Collection[str] = (),
 ) -> Table:
     """One line per matched event, a rule between matches; a long match without its middle. As many
-    columns as there is room for."""
+    columns as there is room for, and those that are `needed` before others."""
     wide = out.options.update(width=WIDEST)
-    shown = columns[:MOST_COLUMNS]
-    table = _table(matches, shown, title, one)
-    while _has_width() and len(shown) > 1:
-        if Measurement.get(out, wide, table).maximum <= out.width:
+    shown, folded = list(columns), False
+    while len(shown) > MOST_COLUMNS:
+        shown.remove(_spare(shown, needed))
+    table = _table(matches, shown, title, one, folded=folded)
+    while _has_width() and Measurement.get(out, wide, table).maximum > out.width:
+        if folded and len(shown) > 1:
+            shown.remove(_spare(shown, needed))
+        elif folded:
             break
-        shown = shown[:-1]
-        table = _table(matches, shown, title, one)
-    left_out = columns[len(shown) :]
+        folded = True
+        table = _table(matches, shown, title, one, folded=folded)
+    left_out = [name for name in columns if name not in shown]
     if left_out:
         more = ", …" if len(left_out) > MOST_COLUMNS else ""
         table.caption = f"no room for {', '.join(left_out[:MOST_COLUMNS])}{more}"
@@ -106,7 +114,15 @@ def matches_table(
     return table
 
 
-def _table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str) -> Table:
+def _spare(columns: Sequence[str], needed: Collection[str]) -> str:
+    """The column to leave out next."""
+    return ([name for name in columns if name not in needed] or columns)[-1]
+
+
+def _table(
+    matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str, *, folded: bool
+) -> Table:
+    """The table; with `folded`, what the times of a column share stands below its name."""
     with_variables = any(event.variables for match in matches for event in match.events)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.min_width = len(title)  # a title would be broken into lines of the table's width
@@ -117,7 +133,7 @@ def _table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str, on
     for name in columns:
         numeric = isinstance(next(iter(_values(matches, name)), None), RIGHT)
         table.add_column(
-            name + shared[name].text,
+            name + (shared[name].text.replace(" (", "\n(") if folded else shared[name].text),
             justify="right" if numeric else "left",
             overflow="fold",
             max_width=WIDEST_CELL,
