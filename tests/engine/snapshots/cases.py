@@ -197,7 +197,7 @@ CASES = [
         "any({A:} -> r, {B: v >= r.v}, {C:}) PARTITION BY k",
         "Runner by values",
         dialect="sremo",
-        kind=pa.decimal128(22, 2),
+        kind=pa.decimal256(44, 2),
     ),
     Case("detected", "DETECT any({A:} -> r, {C: x > r.x})", "Runner", dialect="sremo"),
     Case(
@@ -213,7 +213,7 @@ CASES = [
         "WITHIN 30 seconds RETURN a.x, b[].x",
         "Runner by values",
         dialect="sase",
-        kind=pa.decimal128(22, 2),
+        kind=pa.decimal256(44, 2),
     ),
     Case(
         "negation at the end",
