@@ -78,6 +78,13 @@ def test_min_and_max_pass_over_nan() -> None:
     assert math.isnan(totals.sum)
 
 
+def test_sums_that_are_no_numbers_are_one_value() -> None:
+    """A state with one would be another state at every event, and not the one of its snapshot."""
+    infinite = Totals().plus(math.inf).plus(-math.inf)
+    assert infinite.plus(1.0) == infinite.plus(2.0)._replace(last=1.0)
+    assert infinite.plus(math.nan) == infinite.plus(math.nan)
+
+
 @pytest.mark.parametrize("how", TOTALS)
 def test_a_total_is_updated_by_every_event(how: str) -> None:
     for first in (True, False):

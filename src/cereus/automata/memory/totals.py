@@ -6,6 +6,7 @@ move updates the slot (`update`), and a term computes the value (`with_event`); 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -95,7 +96,13 @@ def _sum(so_far: Any, value: Any) -> Any:
         return None
     if so_far is None:
         return value
-    return EXACT.add(so_far, value) if isinstance(value, Decimal) else so_far + value
+    return EXACT.add(so_far, value) if isinstance(value, Decimal) else one_nan(so_far + value)
+
+
+def one_nan(value: Any) -> Any:
+    """The value, where all NaN are one object: NaN equals nothing and would be a new value each
+    time, but Python finds an object equal to itself in a tuple or a set."""
+    return math.nan if isinstance(value, float) and value != value else value
 
 
 def average(total: Any, count: int) -> Any:

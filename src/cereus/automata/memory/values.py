@@ -12,14 +12,13 @@ remembered, so that hopeless runs die early. One with aggregates is decided wher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.totals import Totals
+from cereus.automata.memory.totals import Totals, one_nan
 from cereus.automata.model import Automaton, Label, Letter, Move, State
 from cereus.expr.python.evaluate import Known, holds
 from cereus.expr.tree import (
@@ -65,20 +64,14 @@ state_class_of(ValuedLetter, "letter", 2, lambda it: (int(it), it.values), Value
 def value_of(letter: Letter, path: Path) -> Any:
     """The value of a marked event, which its letter carries."""
     assert isinstance(letter, ValuedLetter), "an event that is compared has its values with it"
-    return _one_nan(letter.values[path])
+    return one_nan(letter.values[path])
 
 
 def row_of(letter: Letter, paths: Iterable[Path]) -> Row:
     """The values at these paths; unknown if the automaton is only explored, without events."""
     if not isinstance(letter, ValuedLetter):
         return tuple(None for _ in paths)
-    return tuple(_one_nan(letter.values[path]) for path in paths)
-
-
-def _one_nan(value: Any) -> Any:
-    """The value, where all NaN are one object: NaN equals nothing and would be a new value each
-    time."""
-    return math.nan if isinstance(value, float) and value != value else value
+    return tuple(one_nan(letter.values[path]) for path in paths)
 
 
 @dataclass(frozen=True)
