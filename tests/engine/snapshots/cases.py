@@ -176,7 +176,7 @@ CASES = [
     ),
     Case(
         "chosen over a total",
-        "SELECT * WHERE NEXT(A+ AS a ; B AS b FILTER sum(a.x) > b.x) ; C WITHIN 60 seconds",
+        "SELECT * WHERE NEXT(A+ AS a ; B AS b FILTER sum(a.x) > b.x) ; C PARTITION BY k",
         "Runner",
         size=72,
     ),
