@@ -86,6 +86,7 @@ CEQL = {
         numbers(12, "A AS a{}", " ; ") + " FILTER "
         + " AND ".join(f"a{i}.x < a{j}.x" for i in range(12) for j in range(i + 1, 12))
     ),
+    "ALL of 30 choices": ceql(" ALL ".join(["NEXT(A+ ; B)"] * 30)),
     "ALL of 20 types": ceql(numbers(20, "T{}", " ALL ")),
     "AND of 60 types": ceql(numbers(60, "(T{} ; B)", " AND ")),
     "counted, 100,000 times": ceql("A{100000} ; B"),

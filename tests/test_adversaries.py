@@ -55,6 +55,7 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "AND of 20,000 conditions": LimitError,
     "OR of 3,000 conditions": ANSWER,
     "1,000 tests": ANSWER,
+    "ALL of 30 choices": LimitError,
     "ALL of 20 types": ANSWER,
     "AND of 60 types": ANSWER,
     "counted, 100,000 times": RefusedError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
+from typing import Any, TypeVar
 
 from cereus.automata.construct import PairAutomaton
 from cereus.automata.model import (
@@ -22,19 +22,19 @@ from cereus.automata.model import (
     unstamped,
 )
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Product(PairAutomaton):
     """`φ AND ψ`: both sides have the same valuation."""
 
     def initial(self) -> Iterable[State]:
-        return list(product(self.left.initial(), self.right.initial()))
+        return _few(product(self.left.initial(), self.right.initial()))
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         first, second = state
-        rights = list(islice(self.right.moves(second, letter), MOST_MOVES + 1))
-        if len(rights) > MOST_MOVES:
-            raise too_many_moves(MOST_MOVES)
+        rights = _few(self.right.moves(second, letter))
         for move in self.left.moves(first, letter):
             for other in rights:
                 if unstamped(move.label) == unstamped(other.label):
@@ -52,6 +52,14 @@ class Product(PairAutomaton):
 
     def slots(self, state: Any) -> Slots:
         return self.left.slots(state[0]) | self.right.slots(state[1])
+
+
+def _few(ways: Iterable[T]) -> list[T]:
+    """All of them; an error if there are too many."""
+    few = list(islice(ways, MOST_MOVES + 1))
+    if len(few) > MOST_MOVES:
+        raise too_many_moves(MOST_MOVES)
+    return few
 
 
 WAITING, DONE = "waiting", "done"
@@ -78,7 +86,7 @@ class Interleaving(Automaton):
             late = [] if all(map(part.waits, begin)) else [WAITING]
             begins.append([*begin, *late, *([DONE] if optional else [])])
         idle = {WAITING, DONE}
-        return [state for state in product(*begins) if not idle.issuperset(state)]
+        return [state for state in _few(product(*begins)) if not idle.issuperset(state)]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         sides = [list(self._side(part, q, letter)) for part, q in self._pairs(state)]

@@ -7,12 +7,12 @@ does this). All are counted, so that the answer is the same on a slow machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from cereus.automata.model import Automaton, Check, Label, Letter, Move, Slots, State, Update
+from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
 from cereus.automata.subset import Determinised
 from cereus.errors import LimitError
 
@@ -26,6 +26,9 @@ MOST_MOVES = 20_000
 """The most moves. A state of many parts that run at once has very many of them on one letter."""
 LEVELS = 4
 """Parts count once more for each of this many levels of depth."""
+MADE = 16
+"""Of so many parts of a state that a move leads to, one is counted. A move into a state that is
+nested deeply takes longer than reading the one that it comes from."""
 
 
 class Edge(NamedTuple):
@@ -93,53 +96,69 @@ def explore_deterministic(
     return explore(Determinised(automaton, seen), letters, most)
 
 
-class GivenUp(Exception):
-    """There is more of an automaton than is looked at."""
-
-
 def _explore(
     automaton: Automaton, letters: tuple[Letter, ...], most: int
 ) -> tuple[Explored, list[State]]:
     """Explore breadth first. Also returns the states, in the order of their numbers."""
-    initial = tuple(automaton.initial())
-    numbers: dict[State, int] = {}
-    for state in initial:
-        numbers.setdefault(state, len(numbers))
-    todo = list(numbers)
-    edges: list[Edge] = []
+    found = Found()
+    initial = [found.number(state) for state in automaton.initial()]
     complete = True
     try:
-        for state, letter, move in _moves(automaton, todo, letters, most):
-            if move.target not in numbers:
-                numbers[move.target] = len(numbers)
-                todo.append(move.target)
-            label, target, checks, updates = move
-            edges.append(Edge(numbers[state], letter, label, numbers[target], checks, updates))
+        for number, state in enumerate(found.states):  # grows while it is read
+            found.read(number, len(letters), most)
+            for letter in letters:
+                found.read_on(number)
+                for label, target, checks, updates in automaton.moves(state, letter):
+                    to = found.number(target)
+                    found.moved(to)
+                    found.edges.append(Edge(number, letter, label, to, checks, updates))
     except (LimitError, GivenUp):
         complete = False
-    begin = tuple(dict.fromkeys(numbers[state] for state in initial))
-    return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo
+    begin = tuple(dict.fromkeys(initial))
+    edges = tuple(found.edges)
+    return Explored(len(found.states), begin, frozenset(), edges, complete), found.states
 
 
-def _moves(
-    automaton: Automaton, states: list[State], letters: tuple[Letter, ...], most: int
-) -> Iterator[tuple[State, Letter, Move]]:
-    """The moves of all states, while more states are added; GivenUp if there are too many."""
-    steps = parts = moves = 0
-    for state in states:
-        steps += len(letters)
-        size = _parts(state)
-        if steps > most or size > MOST_PARTS:
+class GivenUp(Exception):
+    """There is more of an automaton than is looked at."""
+
+
+class Found:
+    """What has been found of an automaton, and what it has cost: GivenUp if that is too much."""
+
+    def __init__(self) -> None:
+        self.states: list[State] = []
+        self.edges: list[Edge] = []
+        self._numbers: dict[State, int] = {}
+        self._sizes: list[int] = []
+        self._steps = self._parts = 0
+
+    def number(self, state: State) -> int:
+        """The number of a state; a new one for a new state."""
+        number = self._numbers.setdefault(state, len(self.states))
+        if number == len(self.states):
+            self.states.append(state)
+            self._sizes.append(_parts(state))
+        return number
+
+    def read(self, number: int, letters: int, most: int) -> None:
+        """A state is about to be read on so many letters."""
+        self._steps += letters
+        self._give_up_if(self._steps > most or self._sizes[number] > MOST_PARTS)
+
+    def read_on(self, number: int) -> None:
+        """A state is about to be read on a letter. The first one always is."""
+        self._parts += self._sizes[number]
+        self._give_up_if(bool(self.edges) and self._parts > MOST_PARTS)
+
+    def moved(self, to: int) -> None:
+        """A move leads to a state."""
+        self._parts += self._sizes[to] // MADE
+        self._give_up_if(len(self.edges) == MOST_MOVES or self._parts > MOST_PARTS)
+
+    def _give_up_if(self, too_much: bool) -> None:
+        if too_much:
             raise GivenUp
-        for letter in letters:
-            parts += size
-            if moves and parts > MOST_PARTS:
-                raise GivenUp
-            for move in automaton.moves(state, letter):
-                moves += 1
-                if moves > MOST_MOVES:
-                    raise GivenUp
-                yield state, letter, move
 
 
 def _parts(state: State) -> int:

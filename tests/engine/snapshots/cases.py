@@ -143,6 +143,54 @@ CASES = [
         "SELECT COUNT(*), SUM(b.x), MAX(a.x) WHERE A AS a ; B AS b PARTITION BY k",
         "CountingRunner",
     ),
+    Case(
+        "counted over an order",
+        "SELECT COUNT(*) WHERE (A AS a ; B+ ; C AS c) FILTER a.x < c.x WITHIN 60 seconds",
+        "CountingRunner",
+        size=72,
+    ),
+    Case(
+        "totals over an equality",
+        "SELECT COUNT(*), SUM(a.x) WHERE (A AS a ; B AS b) FILTER a.x = b.x PARTITION BY k",
+        "CountingRunner",
+        size=72,
+    ),
+    Case(
+        "limited",
+        "SELECT * WHERE (A AS a ; B AS b) FILTER a.x < b.x PARTITION BY k WITHIN 60 seconds "
+        "LIMIT 1",
+        "Runner",
+    ),
+    Case(
+        "last of an order",
+        "SELECT LAST * WHERE (A AS a ; B ; C AS c) FILTER a.x < c.x AND a.w = c.w "
+        "WITHIN 60 seconds",
+        "Runner",
+        size=72,
+    ),
+    Case(
+        "chosen inside",
+        "SELECT * WHERE NEXT(A AS a ; B AS b FILTER a.x < b.x) ; C PARTITION BY k "
+        "WITHIN 60 seconds",
+        "Runner",
+    ),
+    Case(
+        "chosen over a total",
+        "SELECT * WHERE NEXT(A+ AS a ; B AS b FILTER sum(a.x) > b.x) ; C PARTITION BY k",
+        "Runner",
+        size=72,
+    ),
+    Case(
+        "a set of values",
+        "SELECT * WHERE (A+ AS a ; B AS b) FILTER a.x != b.x PARTITION BY k WITHIN 30 seconds",
+        "Runner",
+    ),
+    Case(
+        "not followed",
+        "SELECT * WHERE A AS a ; B NOT FOLLOWED BY (C AS c FILTER c.x > a.x) WITHIN 20 seconds",
+        "Runner",
+    ),
+    Case("timed out", "SELECT * WHERE A ; B ; C WITHIN 9 seconds WITH TIMEOUTS", "Runner"),
     Case("next", "SELECT NEXT * WHERE A ; B+ ; C WITHIN 30 seconds", "Runner"),
     Case("last", "SELECT LAST * WHERE A ; B ; C PARTITION BY k", "Runner"),
     Case("max", "SELECT MAX * WHERE A ; B+ ; C PARTITION BY k WITHIN 30 seconds", "Runner"),

@@ -137,6 +137,19 @@ def test_a_state_that_says_to_be_two_billion_values_is_refused() -> None:
         CASES[place].query.restore(fuzz.joined(before, data))
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("labels", 2**22), ("labels", 0), ("cells", -1), ("cells", 2**40)]
+)
+def test_a_match_that_waits_refers_to_what_is_there(name: str, wrong: int) -> None:
+    """Labels and events of matches that wait were looked up without a check: an IndexError."""
+    target = crafted.of_query(case_of("not followed"))
+    header, state = target.value()
+    assert len(state["waiting"][name])
+    state["waiting"][name][-1] = wrong
+    with pytest.raises(SnapshotError, match="what waits"):
+        target.go_on(target.written((header, state)))
+
+
 def test_a_chosen_match_over_values_of_another_type_is_refused() -> None:
     """The automaton that chooses begins in states of the snapshot."""
     target = crafted.of_query(case_of("max of many by values"))

@@ -149,6 +149,11 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
         "parts that choose": row("MAX(A ; B)", " ; "),
         "parts that choose, compared": row("NEXT(A AS a# ; B AS b# FILTER a#.x < b#.x)", " ; "),
         "all of iterations": row("(A# ; B#+)", " ALL "),
+        "AND of iterations": row("(A OR T#)+", " AND "),
+        "AND of iterations, to the right": nest("(A OR T)+ AND (", "A+", ")"),
+        "optional in a row": row("T#?", " ; "),
+        "filters with OR": lambda size: "A AS a ; B AS b FILTER "
+        + row("(a.x > # OR a.x < b.x)", " AND ")(size),
         "windows in a row": row("((A ; B) WITHIN 5 seconds)", " ; "),
         "WITHIN EVENTS": number("A ; B WITHIN # EVENTS"),
         "WITHIN, a column": number("A ; B WITHIN # [x]"),
@@ -192,6 +197,7 @@ PATTERNS: Mapping[str, Mapping[str, Family]] = {
             for n in range(min(count_of(size, "x" * 900), 40))
         ),
         "counted and complemented": nest("!(", "{A:}", "[2..3])"),
+        "iterations side by side": row("({A:} . {B#:})*", " | "),
         "registers of choices": row("({A:} -> r# | {B:} -> q#)", " . "),
     },
     "sase": {

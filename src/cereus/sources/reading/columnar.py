@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 BATCH_ROWS = 1 << 20
-UNREADABLE = (pa.ArrowException, OSError)
-"""The errors that Arrow raises for malformed data."""
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""The errors that Arrow raises for malformed data, and for names that are not UTF-8."""
 
 
 CODED = pa.dictionary(pa.int32(), pa.string())
@@ -38,7 +38,9 @@ class ColumnarReader:
 
     def look(self, place: EventFile) -> pa.Schema:
         try:
-            return self._dataset([place], None).schema
+            schema = self._dataset([place], None).schema
+            list(schema.names)  # decoded here, so that an error is one of this file
+            return schema
         except UNREADABLE as error:
             raise self._wrong(place, error) from None
 
@@ -48,7 +50,8 @@ class ColumnarReader:
         """The rows of files that have one schema."""
         try:
             dataset = self._coded_dataset(places, schema, columns)
-            yield from dataset.to_batches(columns=list(columns), **_scanning(dataset))
+            for batch in dataset.to_batches(columns=list(columns), **_scanning(dataset)):
+                yield _valid(batch)
         except UNREADABLE as error:
             raise self._wrong(places[0], error) from None
 
@@ -57,8 +60,8 @@ class ColumnarReader:
     ) -> Iterator[pa.RecordBatch | int]:
         """Like `batches`, without the row groups in which `where` is true for no row, as far as the
         bounds of their columns tell: a number stands for that many rows that were left out."""
-        dataset = self._dataset(places, schema)
         try:
+            dataset = self._dataset(places, schema)
             read = self._coded_dataset(places, schema, columns)
             options = {"columns": list(columns), "schema": read.schema, **_scanning(read)}
             fragments = zip(dataset.get_fragments(), read.get_fragments(), strict=True)
@@ -66,17 +69,25 @@ class ColumnarReader:
                 for wanted, groups in _stretches(fragment, where, schema):
                     if wanted:
                         part = to_read.subset(row_group_ids=[each.id for each in groups])
-                        yield from part.to_batches(**options)
+                        yield from map(_valid, part.to_batches(**options))
                     else:
                         yield sum(each.num_rows for each in groups)
         except UNREADABLE as error:
             raise self._wrong(places[0], error) from None
 
     def take(self, places: Sequence[EventFile], schema: pa.Schema, rows: pa.Array) -> pa.Table:
-        return self._dataset(places, schema).take(rows)
+        try:
+            table = self._dataset(places, schema).take(rows)
+            table.validate(full=True)
+        except UNREADABLE as error:
+            raise self._wrong(places[0], error) from None
+        return table
 
     def count(self, places: Sequence[EventFile], schema: pa.Schema) -> int:
-        return int(self._dataset(places, schema).count_rows())
+        try:
+            return int(self._dataset(places, schema).count_rows())
+        except UNREADABLE as error:
+            raise self._wrong(places[0], error) from None
 
     @property
     def knows_counts(self) -> bool:
@@ -111,6 +122,13 @@ class ColumnarReader:
 
     def _wrong(self, place: EventFile, error: Exception) -> DataError:
         return DataError(f"cannot read {place.name!r} as {self.format}: {_reason(error)}")
+
+
+def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch, if its lengths, places and letters fit each other. Arrow takes them as they stand
+    in a file, and reading a damaged one would end the process."""
+    batch.validate(full=True)
+    return batch
 
 
 def _reason(error: Exception) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from cereus.engine.ingest.clock import later
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints
+from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.after.comparing import ComparedFollowers
 from cereus.engine.match.runner import Runner
 from cereus.engine.memory import NO_INTS
@@ -154,9 +155,17 @@ class WaitingMatches:
             checked.within(checked.integers(of[name], "what waits", size), low, end, "what waits")
         offsets = checked.codes(of["offsets"], "what waits", size + 1)
         checked.ascending(offsets, "what waits")
-        checked.integers(of["cells"], "what waits", int(offsets[-1]))
-        checked.codes(of["labels"], "what waits")
-        checked.refuse_unless(len(of["labels"]) in (0, len(of["cells"])), "what waits")
+        checked.refuse_unless(offsets[0] == 0, "what waits")
+        cells = checked.integers(of["cells"], "what waits", int(offsets[-1]))
+        if self.runner.uses_ordinals:
+            checked.within(cells, low, end, "what waits")
+        labels = len(cells) if self.runner.plan.traits.labelled else 0
+        checked.within(
+            checked.codes(of["labels"], "what waits", labels),
+            FIRST_SHOWN,
+            FIRST_SHOWN + len(self.runner.labels.shown),
+            "what waits",
+        )
         self._keep(MatchChunk(**of))
 
 
