@@ -87,7 +87,7 @@ hint: did you mean 'price'?""",
 unknown attribute 'place.cty'
 1 | place.cty = 'x'
     ^^^^^^^^^
-hint: did you mean 'city'?""",
+hint: did you mean 'place.city'?""",
     "price.x = 1": """\
 'price' has no fields, so 'price.x' is unknown
 1 | price.x = 1
