@@ -100,31 +100,31 @@ def _explore(
     automaton: Automaton, letters: tuple[Letter, ...], most: int
 ) -> tuple[Explored, list[State]]:
     """Explore breadth first. Also returns the states, in the order of their numbers."""
-    found = Found()
-    initial = [found.number(state) for state in automaton.initial()]
+    reached = ReachedStates()
+    initial = [reached.number(state) for state in automaton.initial()]
     complete = True
     try:
-        for number, state in enumerate(found.states):  # grows while it is read
-            found.read(number, len(letters), most)
+        for number, state in enumerate(reached.states):  # grows while it is read
+            reached.read(number, len(letters), most)
             for letter in letters:
-                found.read_on(number)
+                reached.read_on(number)
                 for label, target, checks, updates in automaton.moves(state, letter):
-                    to = found.number(target)
-                    found.moved(to)
-                    found.edges.append(Edge(number, letter, label, to, checks, updates))
+                    to = reached.number(target)
+                    reached.moved(to)
+                    reached.edges.append(Edge(number, letter, label, to, checks, updates))
     except (LimitError, GivenUp):
         complete = False
     begin = tuple(dict.fromkeys(initial))
-    edges = tuple(found.edges)
-    return Explored(len(found.states), begin, frozenset(), edges, complete), found.states
+    edges = tuple(reached.edges)
+    return Explored(len(reached.states), begin, frozenset(), edges, complete), reached.states
 
 
 class GivenUp(Exception):
     """There is more of an automaton than is looked at."""
 
 
-class Found:
-    """What has been found of an automaton, and what it has cost: GivenUp if that is too much."""
+class ReachedStates:
+    """The states and moves reached so far, and what they have cost: GivenUp if that is too much."""
 
     def __init__(self) -> None:
         self.states: list[State] = []
