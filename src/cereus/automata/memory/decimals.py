@@ -29,7 +29,12 @@ def scale_and_digits(types: Sequence[pa.DataType]) -> tuple[int, int]:
     """The digits behind the point that all values of these types need, and the most digits that
     they have then."""
     scale = max(max(_scale(type_), 0) for type_ in types)
-    return scale, max(_before_the_point(type_) + scale for type_ in types)
+    return scale, max(digits_at(scale, type_) for type_ in types)
+
+
+def digits_at(scale: int, type_: pa.DataType) -> int:
+    """The most digits of values of a type with so many of them behind the point."""
+    return _before_the_point(type_) + scale
 
 
 def words_of(units: int) -> tuple[int, int, int]:

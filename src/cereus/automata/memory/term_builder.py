@@ -22,6 +22,7 @@ from cereus.automata.memory.decimals import (
     UNCOUNTED,
     WORDS,
     digits,
+    digits_at,
     is_exact,
     scale_and_digits,
     words_of,
@@ -276,7 +277,7 @@ class TermBuilder:
                 parts = self._sum_and_carry(side, read, scale)
                 terms.append(Term("join int", parts))
                 rough.append(_joined(parts))
-                if scale_and_digits([self._counted_type(side)])[1] > FEW_DIGITS:
+                if digits_at(scale, self._counted_type(side)) > FEW_DIGITS:
                     fits.append(Term("known", (terms[-1],)))
             else:
                 terms.append(self._one_in_units(side, scale, read))

@@ -173,3 +173,26 @@ def test_decimals_with_many_digits(condition: str, values: list[str]) -> None:
     assert not any("this is slow" in warning for warning in query.warnings)
     stream = [{**row, "t": 0} for row in table.to_pylist()]
     assert_agrees(rows(query.run(table), query.tree), parse(text), cereus.Stream(), stream)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "other"),
+    [
+        (pa.decimal128(12, 0), 999_999_999_999, pa.decimal128(18, 6)),
+        (pa.int32(), 2**31 - 1, pa.decimal128(18, 8)),
+    ],
+)
+def test_sums_are_compared_in_units_of_a_column_with_more_digits(
+    kind: pa.DataType, value: int, other: pa.DataType
+) -> None:
+    """In these units, 50 of the values do not fit 64 bits; in their own they do."""
+    n = 50
+    table = pa.table(
+        {
+            "type": ["A"] * n + ["B"],
+            "x": pa.array([value] * n + [None], kind),
+            "y": pa.array([None] * n + [Decimal("1.5")], other),
+        }
+    )
+    query = cereus.compile(f"SELECT * WHERE A:{{{n}}} AS a : B AS b FILTER sum(a.x) > b.y")
+    assert len(query.run(table)) == 1
