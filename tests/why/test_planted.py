@@ -657,6 +657,22 @@ def test_events_of_several_keys_are_told_so(dialect: str, text: str, keys: tuple
     assert [each.by for each in query.why_not(KEYED, [2, 3]).excluded] == ["'b' and NULL"]
 
 
+def test_events_of_several_keys_are_in_order_within_each_key_only() -> None:
+    """Here those of "y" come after those of "x", and have happened before."""
+    types, keys = ["SELL", "BUY"] * 2, ["x", "x", "y", "y"]
+    table = pa.table({"type": types, "time": [10, 11, 8, 9], "name": keys})
+    query = cereus.compile(
+        "SELECT * WHERE SELL ; BUY WITHIN 2 seconds",
+        stream=Stream(time="time", unit="s", keys="name"),
+    )
+    assert query.why_not(table, [0, 1]).matched
+    assert str(query.why_not(table, [1, 2])) == (
+        "rows 1, 2: no match: 2 rules exclude them\n  the key name: 'x' and 'y'\n"
+        "  the window WITHIN 2 seconds: 1 second too long"
+    )
+    assert query.why_not(table, [0, 3]).excluded == ()  # the sale is after the purchase
+
+
 def test_a_key_is_named_beside_the_other_rules() -> None:
     text = "SELECT * WHERE SELL AS s ; BUY AS b FILTER s.price < b.price PARTITION BY name, type"
     query = cereus.compile(text, stream=Stream(type="type"))

@@ -107,7 +107,7 @@ def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> E
     _check(wanted, events)
     keys = _keys(query, wanted, events)
     if len(keys) > 1 and (unkeyed := query.unkeyed()) is not None:
-        return _in_several_keys(query, keys, expected(unkeyed, wanted, events))
+        return _in_several_keys(query, keys, expected(unkeyed, wanted, events.in_order()))
     anatomy = query.anatomy(events.schema)
     shown = events.of_rows(np.array(wanted))
     if _is_reported(anatomy, wanted, events):

@@ -71,6 +71,13 @@ class EventTable:
         numbered = _numbered(given, np.arange(len(places)))
         return EventTable(numbered, self.rows[places], self.stream, given)
 
+    def in_order(self) -> EventTable:
+        """The events in the order of their times. Those of several keys may be in that order within
+        each key only."""
+        if self.stream.time is None or self._times is not None:
+            return self
+        return self.part(pc.sort_indices(self.given.column(self.stream.time)).to_numpy())
+
     def __len__(self) -> int:
         return len(self.rows)
 
