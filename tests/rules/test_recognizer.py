@@ -213,6 +213,14 @@ def test_a_file_that_is_not_utf_8_is_refused_and_harms_no_other(tmp_path: Path) 
     assert found.set(tmp_path) == []
 
 
+def test_a_rule_may_ask_for_the_sign_of_characters_that_were_lost(tmp_path: Path) -> None:
+    text = "SELECT * WHERE A FILTER A[k LIKE '%\N{REPLACEMENT CHARACTER}%']"
+    (tmp_path / "lost.ceql").write_text(text, encoding="utf-8")
+    for rules in (tmp_path, {"lost": text}):
+        (change,) = RuleRecognizer(stream=STREAM, schema=SCHEMA, rules=rules).changes
+        assert change.change == "added"
+
+
 def test_rules_are_the_rows_of_a_table() -> None:
     table = pa.table(
         {

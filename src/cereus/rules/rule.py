@@ -244,7 +244,10 @@ def _of_folder(folder: Path) -> list[Rule]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            return path.read_text(encoding="utf-8", errors="replace").replace("\ufffd", UNREADABLE)
     except OSError as error:
         raise CereusError(
             f"cannot read the rule {str(path)!r}: {error.strerror}",
@@ -252,7 +255,7 @@ def _text(path: Path) -> str:
         ) from None
 
 
-UNREADABLE = "\N{REPLACEMENT CHARACTER}"
-"""Stands in a text for bytes that are not UTF-8."""
+UNREADABLE = "\uffff"
+"""Stands in a text for bytes that are not UTF-8. It is no character, so no rule has it."""
 PAUSED = ".off"
 """The suffix after that of a query file whose rule is paused."""
