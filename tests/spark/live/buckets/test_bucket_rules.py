@@ -150,6 +150,14 @@ def test_a_change_whose_flag_is_a_text_is_refused_and_the_rule_goes_on(name: str
     assert [each.name for each in executor.rules.running] == ["a"]
 
 
+def test_a_change_whose_name_is_no_text_is_refused_in_words() -> None:
+    executor = RulesTask(STREAM, None).executor(SCHEMA)
+    row = {"name": 5, "text": "SELECT * WHERE A"}
+    (report,) = executor.change([row], complete=False).to_pylist()
+    assert (report["rule"], report["change"]) == ("5", "refused")
+    assert executor.change([{**row, "removed": True}], complete=False).num_rows == 0
+
+
 @pytest.mark.parametrize("name", [None, ""])
 def test_a_change_without_a_name_concerns_no_rule(name: str | None) -> None:
     executor = RulesTask(STREAM, None).executor(SCHEMA)

@@ -163,6 +163,15 @@ def test_a_table_of_all_rules_may_say_which_are_removed(spark: SparkSession) -> 
     assert [row["rule"] for row in changes.collect()] == ["a"]
 
 
+def test_a_table_of_all_rules_leaves_out_none_for_a_text(spark: SparkSession) -> None:
+    table = spark.createDataFrame(
+        [("a", "SELECT * WHERE A", "false")], "name string, text string, removed string"
+    )
+    history = spark.createDataFrame(events(0, "Ap1").to_pandas())
+    with pytest.raises(CereusError, match="'removed' of a rule is true or false, not a str"):
+        cs.match_rules(history, table, stream=STREAM)
+
+
 def test_rules_over_history_find_what_the_local_recognizer_finds(spark: SparkSession) -> None:
     dice = Random(7)
     letters = [dice.choice("AB") + dice.choice("pqr") + str(dice.randrange(9)) for _ in range(300)]

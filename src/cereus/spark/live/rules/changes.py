@@ -93,10 +93,10 @@ class RulesExecutor(Executor):
         names: set[str] = set()
         changes: list[RuleChange] = []
         for row in rows:
-            name = row.get("name") or ""
+            name = "" if row.get("name") is None else str(row["name"])
             names.add(name)
             try:
-                if row.get(REMOVED) is not None and flag(REMOVED, row[REMOVED]):
+                if is_removal(row):
                     changes += self.rules.remove(name)
                     continue
                 rule = Rule.of({k: v for k, v in row.items() if k != REMOVED})
@@ -171,6 +171,11 @@ class RulePacking:
                 data = to_bytes(pa.record_batch([pa.array(rows, pa.string())], schema=PACKED_RULES))
                 every = pa.array(self.buckets, pa.int32())
                 yield pa.record_batch([every, pa.array([data] * len(every))], schema=PACKED)
+
+
+def is_removal(row: Mapping[str, Any]) -> bool:
+    """Whether a row removes its rule."""
+    return row.get(REMOVED) is not None and flag(REMOVED, row[REMOVED])
 
 
 def _as_json(value: Any) -> Any:

@@ -22,7 +22,15 @@ from cereus.spark.batch.naming import named
 from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.buckets import buckets_for, identity_of
 from cereus.spark.live.packing import PACKED_TYPE
-from cereus.spark.live.rules.changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
+from cereus.spark.live.rules.changes import (
+    AT,
+    CHANGE,
+    ERROR,
+    REMOVED,
+    RulePacking,
+    RulesTask,
+    is_removal,
+)
 from cereus.spark.live.rules.folder import followed
 from cereus.spark.live.state.changed import RULES
 from cereus.spark.live.state.checkpoint import going_on, stored_queries
@@ -133,7 +141,7 @@ def _parted(rules: Any) -> tuple[DataFrame | None, tuple[str, ...] | None]:
         raise CereusError(message, hint=f"their columns are {', '.join(COLUMNS)}")
     if rules.isStreaming:
         return rules, None
-    rows = [row for row in rules.toArrow().to_pylist() if not row.get(REMOVED)]
+    rows = [row for row in rules.toArrow().to_pylist() if not is_removal(row)]
     known = [{n: value for n, value in row.items() if n not in (REMOVED, AT)} for row in rows]
     return None, tuple(rule.written() for rule in rules_in(known))
 
