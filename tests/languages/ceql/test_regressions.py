@@ -222,3 +222,12 @@ def test_a_date_beside_nanoseconds_is_compared_as_beside_microseconds(condition:
         found.append([row["positions"] for row in query.run(pa.table(columns))])
     assert found[0] == found[1]
     assert 0 < len(found[0]) < 10
+
+
+def test_alternatives_inside_not_are_one_test_however_many_they_are() -> None:
+    """Outside of NOT, these are 2**15 patterns, and refused."""
+    ways = " AND ".join(f"(B[x = {n}] OR B[x > {n}])" for n in range(15))
+    query = f"SELECT * WHERE A : NOT(B FILTER {ways}) : C"
+    assert positions(query, spelled("A B C A B C", x="0 20 0 0 3 0")) == [[3, 5]]
+    with pytest.raises(CereusError, match=r"more than 15,000 parts"):
+        cereus.compile(f"SELECT * WHERE A : B : C FILTER {ways}")

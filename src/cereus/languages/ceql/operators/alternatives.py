@@ -6,7 +6,7 @@ each alternative is a pattern of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from cereus.errors import RefusedError, Span
@@ -19,13 +19,21 @@ MOST_PARTS = 15_000
 
 def check_alternatives(query: cel.CeqlTree) -> None:
     """Refuse filters that stand for too many alternatives."""
-    for node in query.formula.walk():
+    for node in _outside_not(query.formula):
         if isinstance(node, cel.Filter) and _parts(node) > MOST_PARTS:
             raise _too_many(node.predicate.span)
         if isinstance(node, cel.Without):
             _check_absent(node.events)
     if query.unfollowed is not None:
         _check_absent(query.unfollowed.events)
+
+
+def _outside_not(formula: cel.Formula) -> Iterator[cel.Formula]:
+    """The parts of a formula, but not what stands in a NOT: that is one test."""
+    yield formula
+    if not isinstance(formula, cel.Not):
+        for part in formula.children():
+            yield from _outside_not(part)
 
 
 def _check_absent(events: Iterable[Node]) -> None:
@@ -37,7 +45,7 @@ def _check_absent(events: Iterable[Node]) -> None:
 
 def _parts(formula: cel.Formula) -> int:
     """How many operators and events there are, with each alternative written out."""
-    if isinstance(formula, cel.Not):  # one test, whatever its condition
+    if isinstance(formula, cel.Not):
         return 1
     below = 1 + sum(map(_parts, formula.children()))
     return below * _ways(formula.predicate) if isinstance(formula, cel.Filter) else below
