@@ -9,6 +9,6 @@ WORD = re.compile(r"\w+")
 
 
 def mentioned(text: str, names: Iterable[str]) -> list[str]:
-    """The names all of whose words are in the text; some of them may mean something else there."""
+    """The names that are in the text, in whole words; some may mean something else there."""
     words = set(WORD.findall(text))
-    return [name for name in names if words.issuperset(WORD.findall(name))]
+    return [name for name in names if name in text and words.issuperset(WORD.findall(name))]
