@@ -22,7 +22,7 @@ MOST_PARTS = 150_000
 """The most parts of states that are read. Nested strategies make states that are themselves large
 sets, so a few steps may take long. A step takes 2 to 5 µs for each part of its state: this is about
 half a second."""
-MOST_MOVES = 20_000
+MOST_EDGES = 20_000
 """The most moves. A state of many parts that run at once has very many of them on one letter."""
 LEVELS = 4
 """Parts count once more for each of this many levels of depth."""
@@ -154,7 +154,7 @@ class ReachedStates:
     def moved(self, to: int) -> None:
         """A move leads to a state."""
         self._parts += self._sizes[to] // MADE
-        self._give_up_if(len(self.edges) == MOST_MOVES or self._parts > MOST_PARTS)
+        self._give_up_if(len(self.edges) == MOST_EDGES or self._parts > MOST_PARTS)
 
     def _give_up_if(self, too_much: bool) -> None:
         if too_much:

@@ -199,8 +199,8 @@ class TransitionTable:
         self.most_slots = most_slots
         try:
             numbers = [self.number(checked.of_type(s, frozenset, "a state")) for s in subsets]
-        except (*CONFUSED, LimitError) as error:
-            raise _no_state(error) from None
+        except (*CONFUSED, LimitError):
+            raise _no_state() from None
         in_order = numbers == list(range(self.n_states))
         checked.refuse_unless(in_order, "its states are not those of this query")
 
@@ -231,7 +231,7 @@ class TransitionTable:
         try:
             self._expand(state, letter_class)
         except CONFUSED as error:
-            raise (error if self.most_slots is None else _no_state(error)) from None
+            raise (error if self.most_slots is None else _no_state()) from None
 
     def _expand(self, state: int, letter_class: int) -> None:
         words = self._words(state, self.letters[letter_class])
@@ -374,7 +374,7 @@ class TransitionTable:
         try:
             return self._expand_gap(state)
         except CONFUSED as error:
-            raise (error if self.most_slots is None else _no_state(error)) from None
+            raise (error if self.most_slots is None else _no_state()) from None
 
     def _expand_gap(self, state: int) -> int:
         moves = self._moves(self.subsets[state], 0)
@@ -412,7 +412,7 @@ class TransitionTable:
         for slot in self.layouts[to]:
             old = slots.index(slot) if slot in slots else layout.NONE
             if old < 0 and (slot not in new or new[slot].how in ("min", "max")):
-                raise _no_state(ValueError("a slot was never set"))
+                raise _no_state()  # a slot was never set
             if slot in new:
                 _, how, column, term = new[slot]
                 column = column if term is None else self._term(term, slots)
@@ -620,8 +620,11 @@ def _unstamped(move: JointMove[int]) -> JointMove[int]:
     return move._replace(label=move.label & layout.LABEL_MASK)
 
 
-def _no_state(error: Exception) -> SnapshotError:
-    return damaged(f"its states are not those of this query: {error!r}")
+def _no_state() -> SnapshotError:
+    return damaged(
+        "its states are not those of this query; another version of Cereus that runs the query in "
+        "another way may have made it"
+    )
 
 
 def _in_order(move: JointMove[int]) -> tuple[Any, ...]:
