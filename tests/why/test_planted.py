@@ -657,6 +657,13 @@ def test_events_of_several_keys_are_told_so(dialect: str, text: str, keys: tuple
     assert [each.by for each in query.why_not(KEYED, [2, 3]).excluded] == ["'b' and NULL"]
 
 
+def test_events_of_several_keys_that_python_has_no_value_for() -> None:
+    far = pa.array([2**61, 2**62], pa.duration("s")).dictionary_encode()
+    table = pa.table({"type": ["A", "B"], "k": far})
+    answer = str(cereus.compile("SELECT * WHERE A ; B PARTITION BY k").why_not(table, [0, 1]))
+    assert f"the key k: {2**61} and {2**62}" in answer
+
+
 def test_events_of_several_keys_are_in_order_within_each_key_only() -> None:
     """Here those of "y" come after those of "x", and have happened before."""
     types, keys = ["SELL", "BUY"] * 2, ["x", "x", "y", "y"]

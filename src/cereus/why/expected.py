@@ -138,8 +138,8 @@ def _check(rows: tuple[int, ...], events: EventTable) -> None:
 def _keys(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> list[str]:
     """The keys of some rows, in words: each once."""
     shown = events.of_rows(np.array(rows))
-    columns = [column_at(shown, path).to_pylist() for path in query.keys]
-    every = [", ".join(map(_key_text, values)) for values in zip(*columns, strict=True)]
+    columns = {".".join(path): column_at(shown, path) for path in query.keys}
+    every = [", ".join(map(_key_text, row.values())) for row in shown_rows(pa.table(columns))]
     return list(dict.fromkeys(every))
 
 
