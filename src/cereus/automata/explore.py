@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
+from cereus.automata.model import (
+    Automaton,
+    Check,
+    Label,
+    Letter,
+    Slots,
+    State,
+    Update,
+    parts_move_at_most,
+)
 from cereus.automata.subset import Determinised
 from cereus.errors import LimitError
 
@@ -24,6 +33,8 @@ sets, so a few steps may take long. A step takes 2 to 5 µs for each part of its
 half a second."""
 MOST_EDGES = 20_000
 """The most moves. A state of many parts that run at once has very many of them on one letter."""
+MOST_MOVES_OF_PARTS = 50_000
+"""The most moves that strategies read of what is inside them: about half a second."""
 LEVELS = 4
 """Parts count once more for each of this many levels of depth."""
 MADE = 16
@@ -104,14 +115,15 @@ def _explore(
     initial = [reached.number(state) for state in automaton.initial()]
     complete = True
     try:
-        for number, state in enumerate(reached.states):  # grows while it is read
-            reached.read(number, len(letters), most)
-            for letter in letters:
-                reached.read_on(number)
-                for label, target, checks, updates in automaton.moves(state, letter):
-                    to = reached.number(target)
-                    reached.moved(to)
-                    reached.edges.append(Edge(number, letter, label, to, checks, updates))
+        with parts_move_at_most(MOST_MOVES_OF_PARTS):
+            for number, state in enumerate(reached.states):  # grows while it is read
+                reached.read(number, len(letters), most)
+                for letter in letters:
+                    reached.read_on(number)
+                    for label, target, checks, updates in automaton.moves(state, letter):
+                        to = reached.number(target)
+                        reached.moved(to)
+                        reached.edges.append(Edge(number, letter, label, to, checks, updates))
     except (LimitError, GivenUp):
         complete = False
     begin = tuple(dict.fromkeys(initial))

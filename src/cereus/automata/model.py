@@ -15,8 +15,10 @@ Three invariants that every construction keeps, and that the engine relies on:
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from cereus.errors import LimitError
@@ -212,6 +214,35 @@ def targets_by_label(
     """Δ(R, P, L) for every label L that occurs."""
     targets: dict[Label, set[State]] = {}
     for state in states:
+        read = 0
         for move in automaton.moves(state, letter):
             targets.setdefault(move.label, set()).add(move.target)
+            read += 1
+        _budget.spend(read)
     return targets
+
+
+class _Budget(threading.local):
+    """How many moves of their parts the strategies may still read in this thread; None if nobody
+    counts."""
+
+    left: int | None = None
+
+    def spend(self, moves: int) -> None:
+        if self.left is not None:
+            self.left -= moves
+            if self.left < 0:
+                raise too_many_moves(MOST_MOVES)
+
+
+_budget = _Budget()
+
+
+@contextmanager
+def parts_move_at_most(moves: int) -> Iterator[None]:
+    """While inside, a LimitError if strategies read more moves of their parts."""
+    before, _budget.left = _budget.left, moves
+    try:
+        yield
+    finally:
+        _budget.left = before
