@@ -35,7 +35,7 @@ LINE = (
     "0.052 kernel seconds, 14 state rows, 2,345,678 state bytes"
 )
 SCRIPT = """
-import json, sys, urllib.request
+import json, os, sys, urllib.request
 from pathlib import Path
 import cereus
 from cereus import spark as cs
@@ -48,6 +48,8 @@ events = market_events(2_000)
 pq.write_table(events.slice(0, 1_500), place / "events" / "a.parquet")
 pq.write_table(events.slice(0, 700), place / "events" / "b.parquet")
 pq.write_table(events.slice(1_500), place / "events" / "c.parquet")
+for second, name in enumerate("acb"):  # Spark reads the oldest file first; b is late
+    os.utime(place / "events" / f"{name}.parquet", (1_700_000_000 + second,) * 2)
 spark = cs.session("local[2]", **{"spark.ui.enabled": True, "spark.ui.port": 0})
 if sys.argv[2] == "match":
     cs.show_metrics(spark)
